@@ -92,7 +92,7 @@ int anemone_controller_usable(const struct anemone_controller *ctl);
 void anemone_controller_update_memory(struct anemone_controller *ctl);
 /* Reads the flat memory mode settings that firmware or an earlier driver made. */
 void anemone_controller_read_flat(struct anemone_controller *ctl);
-/* After a reset: restores flat memory mode and all telemetries; counters begin anew. */
+/* After a reset: restores flat memory mode and all telemetries; counters start again. */
 int anemone_controller_restart(struct anemone_controller *ctl, u64 region_bytes);
 
 /* Called under the controller's lock, except where said. */

@@ -12,13 +12,15 @@ static unsigned long long host_base, host_size, telemetry_base;
 static char *host_device = "";
 module_param(host_base, ullong, 0444);
 MODULE_PARM_DESC(host_base,
-		 "host address of the device's memory, where CXL's registers do not say");
+		 "host address of the device's memory, if CXL's registers do not have it");
 module_param(host_size, ullong, 0444);
-MODULE_PARM_DESC(host_size, "and its bytes");
+MODULE_PARM_DESC(host_size, "size of that memory in bytes");
 module_param(host_device, charp, 0444);
-MODULE_PARM_DESC(host_device, "its PCI address; otherwise it is the first that needs to be told");
+MODULE_PARM_DESC(host_device,
+		 "PCI address of that device (default: the first that needs host_base)");
 module_param(telemetry_base, ullong, 0444);
-MODULE_PARM_DESC(telemetry_base, "device address of a telemetry region in memory (its end)");
+MODULE_PARM_DESC(telemetry_base,
+		 "device address of a telemetry region in memory (default: the memory's end)");
 
 static u64 anemone_discover_config_read64(struct pci_dev *pdev, int high, int low)
 {
@@ -83,7 +85,7 @@ static int anemone_check_region_alignment(struct pci_dev *pdev,
 	return -ENODEV;
 }
 
-/* Finds a region in the device's memory: at its end, unless a device address is given. */
+/* Finds a region in the device's memory: at `base`, or at the memory's end if no base is given. */
 static int anemone_find_region_in_memory(struct pci_dev *pdev, u64 base, u64 bytes,
 					 struct anemone_resources *found)
 {

@@ -7,8 +7,8 @@
  * they are exact; (2) a snapshot, and then a write of the line that takes away what was read
  * (acknowledge); (3) a load that changes the counters, if the processor loads a whole line at once.
  *
- * A rule that notifies counts up to its operand from what a read leaves in the counter. Differences
- * leave the whole count, so such a rule cannot use them.
+ * A rule that notifies counts up to its operand from the value after a read. Differences do not
+ * change the counter, so such a rule cannot use them.
  */
 #ifndef ANEMONE_HARVEST_H
 #define ANEMONE_HARVEST_H

@@ -9,16 +9,16 @@
 #include "hw.h"
 
 /*
- * A clear walks table and states: 8192 cycles, 20 us at 400 MHz. A simulator may be slower by any
- * factor, so reads are counted, too: a read takes eight cycles or more on any bus, so a clear has
- * ended after an eighth as many reads as it has cycles.
+ * A clear goes through table and states in 8192 cycles, 20 us at 400 MHz. A simulator may be slower
+ * by any factor, so reads are counted, too: a read takes at least eight cycles on any bus, so a
+ * clear has ended after an eighth as many reads as it has cycles.
  */
 #define CLEAR_TIMEOUT_MS 2000
 #define CYCLES_OF_A_READ 8
 
 /*
- * Accepted requests end within a few memory latencies (microseconds); so many reads take 20 ms or
- * more.
+ * Accepted requests end within a few memory latencies (microseconds); this many reads take at least
+ * 20 ms.
  */
 #define QUIET_READS 1000
 
@@ -280,6 +280,8 @@ void anemone_hw_commit(struct anemone_hw *hw, unsigned int pipeline,
 	anemone_hw_write(hw, ANEMONE_RULE_PRIMARY_MASK, rule->primary_mask);
 	anemone_hw_write(hw, ANEMONE_RULE_SUB_MASK, rule->sub_mask);
 	anemone_hw_write(hw, ANEMONE_RULE_SHIFTS, rule->shifts);
+	if (rule->hash) /* the register exists only where hashes are built in */
+		anemone_hw_write(hw, ANEMONE_RULE_HASH, rule->hash);
 	anemone_hw_write(hw, ANEMONE_RULE_OPERAND, rule->operand);
 	anemone_hw_write(hw, ANEMONE_RULE_NOTIFY_OPERAND, rule->notify_operand);
 	anemone_hw_write(hw, ANEMONE_RULE_EFFECT_OPERAND, rule->effect_operand);

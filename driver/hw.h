@@ -65,7 +65,7 @@ struct anemone_hw {
 
 /* A rule in the layout of the registers rule_*. */
 struct anemone_rule {
-	u64 control, start, end, primary_mask, sub_mask, shifts, operand, notify_operand,
+	u64 control, start, end, primary_mask, sub_mask, shifts, hash, operand, notify_operand,
 		effect_operand;
 };
 

@@ -281,7 +281,7 @@ static u64 anemone_instance_window(const struct anemone_instance *instance, bool
 	return effect && instance->harvest == ANEMONE_HARVEST_EFFECT ? hw->effect : hw->snapshot;
 }
 
-/* Replaces values by what was counted since the last consumed read, plus the start value. */
+/* Replaces values by the counts since the last consumed read, plus the start value. */
 static void anemone_instance_subtract_baseline(const struct anemone_instance *instance,
 					       unsigned int first, unsigned int count, u64 *values,
 					       unsigned int stride)

@@ -11,7 +11,7 @@
 #include "notify.h"
 #include "trace.h"
 
-/* So many interrupts without a cause in such a time, and the device is given up. */
+/* The device is given up after this many interrupts without a cause within SPURIOUS_NS. */
 #define MAX_SPURIOUS 1000
 #define SPURIOUS_NS (60 * NSEC_PER_SEC)
 /* Shortest pause between two callbacks of the same pipeline. */
@@ -19,7 +19,7 @@
 
 unsigned int anemone_poll_ms = 10;
 module_param_named(poll_ms, anemone_poll_ms, uint, 0444);
-MODULE_PARM_DESC(poll_ms, "milliseconds between looks at a device without interrupts");
+MODULE_PARM_DESC(poll_ms, "milliseconds between polls of a device without interrupts");
 
 static void anemone_signal_eventfd(struct eventfd_ctx *eventfd)
 {
@@ -115,7 +115,7 @@ static bool anemone_notify_spurious(struct anemone_controller *ctl)
 	u64 now = ktime_get_ns();
 
 	ctl->spurious++;
-	/* A few over months are no storm. */
+	/* Rare spurious interrupts over months are no storm. */
 	if (!ctl->spurious_row || now - ctl->spurious_since > SPURIOUS_NS) {
 		ctl->spurious_row = 0;
 		ctl->spurious_since = now;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Pipelines are few, so no user may take them all. */
+/* Limits each user's pipelines, because there are few. */
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/minmax.h>
@@ -11,9 +11,9 @@
 static unsigned int user_pipelines, kernel_pipelines = 1;
 module_param(user_pipelines, uint, 0644);
 MODULE_PARM_DESC(user_pipelines,
-		 "pipelines of a device for a user without CAP_SYS_RESOURCE; 0: half of them");
+		 "most pipelines of a device for a user without CAP_SYS_RESOURCE; 0: half");
 module_param(kernel_pipelines, uint, 0644);
-MODULE_PARM_DESC(kernel_pipelines, "pipelines of a device that only the kernel's own may take");
+MODULE_PARM_DESC(kernel_pipelines, "pipelines of a device that are reserved for the kernel");
 
 /* Pipelines that the user has taken; NULL stands for the kernel. */
 static unsigned int anemone_quota_used(const struct anemone_controller *ctl, const kuid_t *user)

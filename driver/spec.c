@@ -160,6 +160,30 @@ static int anemone_check_match(const struct anemone_spec *spec, const struct ane
 	return 0;
 }
 
+static int anemone_check_hash(const struct anemone_spec *spec, const struct anemone_shape *shape,
+			      const struct anemone_plan *plan, struct anemone_reason *reason)
+{
+	const struct anemone_hash *hash = &spec->hash;
+
+	if (!hash->size) {
+		if (hash->multiplier)
+			return anemone_refuse(reason, -EINVAL,
+					      "hash.size is 0, but a multiplier is set");
+		return 0;
+	}
+	if (!(hash->multiplier & 1) || hash->multiplier >> ANEMONE_HASH_BITS)
+		return anemone_refuse(reason, -EINVAL,
+				      "hash.multiplier is %#x; allowed: odd numbers below 2^%u",
+				      hash->multiplier, ANEMONE_HASH_BITS);
+	if (!ANEMONE_GET(FEATURES_HASH, shape->features))
+		return anemone_refuse(reason, -EOPNOTSUPP, "hash is not built in");
+	if (hash->size > plan->counters)
+		return anemone_refuse(reason, -ENOSPC,
+				      "hash.size is %u; a pipeline has %u counters of %u bits",
+				      hash->size, plan->counters, plan->width);
+	return 0;
+}
+
 static int anemone_check_width(const struct anemone_spec *spec, const struct anemone_shape *shape,
 			       struct anemone_plan *plan, struct anemone_reason *reason)
 {
@@ -183,6 +207,7 @@ static void anemone_spec_encode(const struct anemone_spec *spec, struct anemone_
 			ANEMONE_PUT(RULE_CONTROL_READS, !!(spec->filter.type & ANEMONE_R)) |
 			ANEMONE_PUT(RULE_CONTROL_WRITES, !!(spec->filter.type & ANEMONE_W)) |
 			ANEMONE_PUT(RULE_CONTROL_NEAR, spec->filter.near) |
+			ANEMONE_PUT(RULE_CONTROL_HASH, !!spec->hash.size) |
 			ANEMONE_PUT(RULE_CONTROL_COUNTER_WIDTH, ilog2(plan->width) - 3) |
 			ANEMONE_PUT(RULE_CONTROL_OPERAND_SOURCE, spec->update.source) |
 			ANEMONE_PUT(RULE_CONTROL_OP, anemone_op_code(spec->update.op)) |
@@ -195,6 +220,8 @@ static void anemone_spec_encode(const struct anemone_spec *spec, struct anemone_
 	rule->sub_mask = plan->translation.sub.mask;
 	rule->shifts = ANEMONE_PUT(RULE_SHIFTS_PRIMARY, plan->translation.primary.shift) |
 		       ANEMONE_PUT(RULE_SHIFTS_SUB, plan->translation.sub.shift);
+	rule->hash = ANEMONE_PUT(RULE_HASH_MULTIPLIER, spec->hash.multiplier) |
+		     ANEMONE_PUT(RULE_HASH_SIZE, spec->hash.size);
 	rule->operand = spec->update.operand;
 	rule->notify_operand = spec->notify.operand;
 	rule->effect_operand = spec->read_effect.operand;
@@ -214,6 +241,7 @@ int anemone_spec_plan(const struct anemone_spec *spec, const struct anemone_shap
 	err = anemone_check_name(spec, reason) ?:
 	      anemone_check_match(spec, shape, reason) ?:
 	      anemone_check_width(spec, shape, plan, reason) ?:
+	      anemone_check_hash(spec, shape, plan, reason) ?:
 	      anemone_check_field("primary", &spec->translation.primary, reason) ?:
 	      anemone_check_field("sub", &spec->translation.sub, reason) ?:
 	      anemone_check_update(spec, shape, reason) ?:
@@ -225,6 +253,8 @@ int anemone_spec_plan(const struct anemone_spec *spec, const struct anemone_shap
 	offsets = spec->translation.sub.mask >> spec->translation.sub.shift;
 	/* Address bits that the device does not have are zero, so they need no counters. */
 	offsets = min(offsets, ((1ULL << shape->address_bits) - 1) >> spec->translation.sub.shift);
+	if (spec->hash.size)
+		offsets = spec->hash.size - 1;
 	if (offsets >= plan->counters)
 		return anemone_refuse(reason, -ENOSPC,
 				      "a region has %llu counters of %u bits, a pipeline %u",

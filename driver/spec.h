@@ -25,7 +25,7 @@ struct anemone_plan {
 	u64 first_key;	/* the device's key of the table's first entry */
 };
 
-/* Why something is refused, in words for its author. */
+/* The reason for a refusal, as text for the caller. */
 struct anemone_reason {
 	char text[128];
 };

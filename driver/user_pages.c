@@ -12,7 +12,7 @@
 #include "notify.h"
 #include "user_pages.h"
 
-/* Lost entries that are kept for their reader; of more, only the number is kept. */
+/* Most lost entries that are kept for their reader; further ones are only counted. */
 #define MAX_LOST_EVENTS 4096
 
 struct anemone_user_page {
@@ -25,7 +25,7 @@ struct anemone_user_page {
 	/* After an invalidation: queued for the reaper, then for the reader of its lost event. */
 	struct llist_node invalidated;
 	bool lost, removed;
-	bool unmapped; /* for good: the address has other memory now, or none */
+	bool unmapped; /* permanently: the address has other memory now, or none */
 	struct list_head on_file;
 	u64 time_ns;
 };
@@ -299,7 +299,7 @@ static int anemone_user_page_install(struct anemone_user_page *page)
 	return err == -EAGAIN ? -EINTR : err;
 }
 
-/* Maps the entry again, unless the page was invalidated anew or the telemetry cannot take it. */
+/* Maps the entry again, unless the page was invalidated again or the telemetry cannot take it. */
 static int anemone_user_page_remap(struct anemone_user_page *page, unsigned long sequence)
 {
 	struct anemone_instance *instance = anemone_page_instance(page->telemetry);
@@ -367,7 +367,8 @@ static void anemone_user_pages_work(struct work_struct *work)
 {
 	struct anemone_user_pages *pages = container_of(work, struct anemone_user_pages, reaper);
 
-	/* The holder may wait for a user's file system; an interruptible wait is no hung task. */
+	/* The lock's holder may wait for a user's file system. An interruptible wait is no hung
+	 * task. */
 	if (mutex_lock_interruptible(&pages->lock))
 		return;
 	anemone_user_pages_reap(pages);
@@ -425,7 +426,7 @@ static int anemone_user_page_add(struct anemone_telemetry *telemetry, u64 addres
 	hash_add(pages->table, &page->by_address, anemone_user_page_hash(current->mm, address));
 	pages->count++;
 	err = anemone_user_page_install(page);
-	/* A lost old one is the reaper's to free, and to report unless this one replaces it. */
+	/* The reaper frees a lost old entry, and reports it unless this one replaces it. */
 	if (err)
 		anemone_user_page_remove(page);
 	else if (old)

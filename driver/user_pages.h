@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Table entries for user pages, and who may map what.
+ * Table entries for user pages, and the access rules.
  *
- * Telemetry tells who accesses which physical memory. Adding one takes CAP_PERFMON, as for other
- * counters, or CAP_SYS_ADMIN. Naming memory by its physical address takes CAP_SYS_ADMIN, as for
- * /proc/pid/pagemap. Other callers name pages of their own by virtual address, and the invalidation
- * of a page removes its entry.
+ * Telemetry shows accesses to physical memory. Adding one takes CAP_PERFMON, as for other counters,
+ * or CAP_SYS_ADMIN. Naming memory by its physical address takes CAP_SYS_ADMIN, as for
+ * /proc/pid/pagemap. Other callers name their own pages by virtual address, and the invalidation of
+ * a page removes its entry.
  */
 #ifndef ANEMONE_USER_PAGES_H
 #define ANEMONE_USER_PAGES_H

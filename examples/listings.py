@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Listings 1 to 3 of the NEMO paper in Python: the same calls on a device, or its model.
+"""Listings 1 to 3 of the NEMO paper in Python, on a device or on its model.
 
     .venv/bin/python examples/listings.py                              # the golden model
-    .venv/bin/python examples/listings.py /dev/anemone0                # a second of the machine
+    .venv/bin/python examples/listings.py /dev/anemone0                # one second of the machine
     .venv/bin/python examples/listings.py /dev/anemone0 --traffic "redis-benchmark -q"
 
-Prints what was counted, a JSON object a line.
+Prints the counts, one JSON object per line.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ import numpy as np
 
 from anemone.control import ALL_MEMORY, Controller, DeviceController, Event, Field, Spec
 
-HUGE_PAGE = Field(ALL_MEMORY, 21)  # a key is the number of a 2 MiB page of the device
-BASE_PAGE = Field(0x1F_F000, 12)  # the 4 KiB page within it
-RESET = ("reset", 0)  # counters that were read begin again
+HUGE_PAGE = Field(ALL_MEMORY, 21)  # the number of a 2 MiB page of the device
+BASE_PAGE = Field(0x1F_F000, 12)  # the number of a 4 KiB page within its 2 MiB page
+RESET = ("reset", 0)  # a read resets the counters
 
 
 def skewness(controller: Controller, pages: list[int], traffic: Callable[[], None]) -> np.ndarray:
-    """Listing 1 (§3.3): uint64[pages, 512], accesses to the base pages of some huge pages."""
+    """Listing 1 (§3.3): accesses to each base page of some huge pages, uint64[pages, 512]."""
     skew = controller.register(
         Spec(name="skew", primary=HUGE_PAGE, sub=BASE_PAGE, read_effect=RESET, regions=len(pages))
     )
-    skew.reprogram(pages)  # others take their turn with the next call
+    skew.reprogram(pages)  # the next call may count other pages
     traffic()
     counts = skew.read()
     skew.remove()
@@ -38,7 +38,7 @@ def skewness(controller: Controller, pages: list[int], traffic: Callable[[], Non
 
 
 def hotness(controller: Controller, pages: int, traffic: Callable[[], None]) -> np.ndarray:
-    """Listing 2 (§5.1): uint64[pages], accesses to each huge page, from the device's first on."""
+    """Listing 2 (§5.1): accesses to each of the device's first huge pages, uint64[pages]."""
     hot = controller.register(
         Spec(name="hotness", primary=HUGE_PAGE, read_effect=RESET, regions=pages)
     )
@@ -53,28 +53,28 @@ def hotness(controller: Controller, pages: int, traffic: Callable[[], None]) -> 
 def bandwidth(
     controller: Controller, tenant_of: list[int], cap: int, traffic: Callable[[], None]
 ) -> tuple[np.ndarray, list[Event]]:
-    """Listing 3 (§5.3): (uint64[tenants], accesses of each; who passed the cap in a channel).
+    """Listing 3 (§5.3): accesses of each tenant, and events of tenants that reached the cap.
 
-    tenant_of: whose each huge page is, from the device's first on.
+    tenant_of: the owner of each of the device's first huge pages.
     """
     tenants = controller.register(
         Spec(name="tenants", primary=HUGE_PAGE, notify=("ge", cap), read_effect=RESET,
              regions=max(tenant_of) + 1)
     )  # fmt: skip
-    told: list[Event] = []
-    tenants.on_notify(told.append)
+    events: list[Event] = []
+    tenants.on_notify(events.append)
     for page, tenant in enumerate(tenant_of):
         tenants.set_translation(page, tenant)
     traffic()
     controller.dispatch(wait_s=1.0)
     counts = tenants.read()
     tenants.remove()
-    return counts[:, 0], told
+    return counts[:, 0], events
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("device", nargs="?", help="such as /dev/anemone0; without it, a model")
+    parser.add_argument("device", nargs="?", help="such as /dev/anemone0 (default: the model)")
     parser.add_argument("--traffic", help="a command that accesses the device's memory")
     asked = parser.parse_args()
     if asked.device:
@@ -100,8 +100,8 @@ def main() -> None:
     counts = skewness(controller, [3, 5], traffic)
     print(json.dumps({"skewness": counts.tolist()}))
     print(json.dumps({"hotness": hotness(controller, 64, traffic).tolist()}))
-    accesses, told = bandwidth(controller, [page % 4 for page in range(64)], 5000, traffic)
-    past = [[event.counter, event.channel] for event in told]
+    accesses, events = bandwidth(controller, [page % 4 for page in range(64)], 5000, traffic)
+    past = [[event.counter, event.channel] for event in events]
     print(json.dumps({"bandwidth": accesses.tolist(), "past": past}))
     controller.close()
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The board, for someone who has it and Quartus.
+"""Builds for the Agilex board and programs it. Needs the board and Quartus.
 
-    python -m fpga.board overlay EXAMPLE      Anemone in a copy of Intel's example design
-    python -m fpga.board bitstream EXAMPLE    that, compiled; and whether it meets its timing
-    python -m fpga.board flash                the bitstream into the FPGA over JTAG
-    python -m fpga.board check                whether cable, device and bitstream are there
+    python -m fpga.board overlay EXAMPLE      puts Anemone into a copy of Intel's example design
+    python -m fpga.board bitstream EXAMPLE    also compiles it, and reports its timing
+    python -m fpga.board flash                programs the FPGA over JTAG
+    python -m fpga.board check                checks cable, device and bitstream
 
-CABLE and DEVICE_INDEX in the environment choose among several (`jtagconfig` lists them).
+CABLE and DEVICE_INDEX in the environment choose the board (`jtagconfig` lists all).
 Exit: 0 done; 1 the design misses its timing, or Quartus failed; 2 something is missing.
 """
 
@@ -24,12 +24,12 @@ from fpga.emit import ROOT, emit
 
 OUT = ROOT / "build" / "fpga" / "board"
 DESIGN = OUT / overlay.DESIGN
-OLDEST = (23, 3)  # the first whose example design has AXI4 at the tap
+OLDEST = (23, 3)  # the first version whose example design has AXI4 at the tap
 PART = "AGIB027R29A"
 
 
 class MissingError(Exception):
-    """Something that the user has to bring, a line each."""
+    """Something that the user must provide; one line each."""
 
 
 def say(line: str) -> None:
@@ -37,7 +37,7 @@ def say(line: str) -> None:
 
 
 def quartus(*tools: str) -> None:
-    """Raises when one of these is not on PATH, or Quartus is another one than is needed."""
+    """Raises MissingError if a tool is not on PATH, or Quartus is the wrong edition or too old."""
     wanted = f"Quartus Prime Pro {OLDEST[0]}.{OLDEST[1]} or newer with Agilex 7 devices"
     if gone := [tool for tool in tools if not shutil.which(tool)]:
         raise MissingError(
@@ -52,7 +52,7 @@ def quartus(*tools: str) -> None:
 
 
 def run(command: list[str], folder: Path | None = None, quiet: bool = False) -> str:
-    """What a tool prints, which is shown as well. Raises CalledProcessError when it fails."""
+    """Runs a tool, shows its output and returns it. Raises CalledProcessError if it fails."""
     if not quiet:
         say(" ".join(command))
     lines = []
@@ -70,7 +70,7 @@ def run(command: list[str], folder: Path | None = None, quiet: bool = False) -> 
 
 
 def overlaid(example: str | None) -> Path:
-    """The project of the example design with Anemone in it."""
+    """Writes the example design with Anemone in it, and returns its project."""
     if not example:
         raise MissingError(
             "EXAMPLE is not given: the folder of the R-Tile CXL Type-3 example design that your "
@@ -85,7 +85,7 @@ def overlaid(example: str | None) -> Path:
 
 
 def only(pattern: str) -> Path:
-    """The one file that a build left behind."""
+    """The only file in the design that matches the pattern. Raises MissingError."""
     files = sorted(DESIGN.glob(pattern))
     if len(files) != 1:
         names = ", ".join(path.name for path in files) or "none"
@@ -94,7 +94,7 @@ def only(pattern: str) -> Path:
 
 
 def timing(summary: Path) -> int:
-    """Says the worst slack of each kind; 1 when one is negative."""
+    """Prints the worst slack of each kind. Returns 1 if one is negative."""
     found = re.findall(r"Type\s*: (.+)\nSlack\s*: (-?[\d.]+)", summary.read_text())
     worst: dict[str, tuple[float, str]] = {}
     for what, slack in found:
@@ -102,7 +102,7 @@ def timing(summary: Path) -> int:
         if kind:
             worst[kind[0]] = min(worst.get(kind[0], (9e9, "")), (float(slack), what))
     if not worst:
-        say(f"{summary}: no slack is told in it")
+        say(f"{summary}: has no slack in it")
         return 1
     for kind, (slack, what) in worst.items():
         say(f"{kind}: worst slack {slack:+.3f} ns, {what}")
@@ -135,7 +135,7 @@ def flash() -> int:
     index = os.environ.get("DEVICE_INDEX") or "1"
     sof = only("output_files/*.sof")
     run(["quartus_pgm", *cable, "-m", "jtag", "-o", f"p;{sof}@{index}"])
-    say("programmed; restart the host without taking its power away, then: lspci -d ::0502 -vv")
+    say("programmed; restart the host without switching it off, then: lspci -d ::0502 -vv")
     return 0
 
 

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clock and reset domain crossings of the board's hardware, found in its netlist.
+"""Checks the clock and reset domain crossings of the board's hardware in its netlist.
 
     python -m fpga.cdc [--json]
 
-Every register, memory and pin belongs to a clock. A path between two clocks has one of three kinds:
+Every register, memory and pin belongs to a clock. Three kinds of crossing are allowed:
 
-- level: a register into a Synchronizer, with no logic between. A register has one Synchronizer in
-  a clock at most, for two could disagree; the first flop of a Synchronizer feeds its second alone.
-- word: registers into registers that load them through multiplexers. Their selects are of the
-  loading clock alone and depend on a Synchronizer: the handshake of CrossingLink.
-- reset: a reset pin into a Synchronizer, one a clock. Nothing else depends on a reset pin, and no
+- level: a register into a Synchronizer, without logic in between. A register has at most one
+  Synchronizer in each clock, because two could disagree. The first flop of a Synchronizer feeds
+  only its second flop.
+- word: registers into registers that load them through multiplexers. The selects come from the
+  loading clock and depend on a Synchronizer: the handshake of CrossingLink.
+- reset: a reset pin into one Synchronizer per clock. Nothing else depends on a reset pin, and no
   register has an asynchronous reset.
 
-Exit: 0 when every crossing is of these kinds, 1 when one is not.
+Exit: 0 if every crossing is allowed, 1 if not.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from fpga.synth.tools import ROOT, WORK, yosys
 TOP = "BoardExpander"
 SIZES = ["--pipelines", "1", "--channels", "1", "--states", "64", "--table", "32"]
 RESETS = "a reset pin"
-META, STABLE = ".meta", ".stable"  # the flops of a Synchronizer
+META, STABLE = ".meta", ".stable"  # first and second flop of a Synchronizer
 BITWISE = {"$and", "$or", "$xor", "$xnor", "$not", "$mux", "$pos"}
 
 Node = int | str  # a bit, or a cell whose outputs depend on all of its inputs
@@ -42,11 +43,11 @@ Node = int | str  # a bit, or a cell whose outputs depend on all of its inputs
 
 @dataclass(frozen=True)
 class Pins:
-    """What is known of a module's pins: its clocks, its resets, and the clock of each other pin."""
+    """A module's pins: its clocks, its resets, and the clock of each other pin."""
 
     clocks: tuple[str, ...]
     resets: tuple[str, ...]
-    others: dict[str, str]  # by the beginning of a pin's name
+    others: dict[str, str]  # clock by prefix of a pin's name
     default: str
 
     def clock(self, pin: str) -> str:
@@ -70,7 +71,7 @@ class Element:
 
 @dataclass(frozen=True)
 class Crossing:
-    """A path from one clock into another; `kind` is "wrong" for none that is allowed, and `why`."""
+    """A path from one clock to another. `kind` is "wrong" if it is not allowed; `why` says why."""
 
     kind: str
     source: str
@@ -81,15 +82,15 @@ class Crossing:
 
 
 class Netlist:
-    """A flat module of Yosys, processes and memories as cells, as a graph of bits."""
+    """The graph of bits of a flat Yosys module, with processes and memories as cells."""
 
     def __init__(self, module: dict[str, Any], pins: Pins) -> None:
         self.wrong: list[str] = []
         self.before: dict[Node, list[Node]] = {}
         self.elements: dict[Node, Element] = {}
         self.loads: list[tuple[Element, list[Node]]] = []
-        self.muxes: dict[Node, tuple[Node, list[Node]]] = {}  # by output: select, and the choices
-        self._names = _names(module)  # all that a bit is called
+        self.muxes: dict[Node, tuple[Node, list[Node]]] = {}  # by output: select and inputs
+        self._names = _names(module)
         self._clocks = {module["ports"][name]["bits"][0]: name for name in pins.clocks}
         for name, port in module["ports"].items():
             element = Element(name, pins.clock(name), pin=True)
@@ -138,14 +139,14 @@ class Netlist:
             self._join(name, cell, memory)
 
     def _join(self, name: str, cell: dict[str, Any], *more: Node) -> None:
-        """Each output depends on every input."""
+        """Adds a cell whose outputs each depend on every input."""
         ways, bits = cell["port_directions"], cell["connections"]
         self.before[name] = [*more, *(b for pin in bits if ways[pin] == "input" for b in bits[pin])]
         outputs = (b for pin in bits if ways[pin] == "output" for b in bits[pin])
         self.before |= {bit: [name] for bit in outputs}
 
     def _name(self, bit: Node, place: str) -> str:
-        """Of a register in an instance: its name there, not that of a wire that carries it on."""
+        """A register's name in its own instance, not that of a wire that it drives elsewhere."""
         names = (n for n in self._names[bit] if n.startswith(place) and "." not in n[len(place) :])
         return next(names, self._names[bit][0])
 
@@ -156,7 +157,7 @@ class Netlist:
         return self._clocks.get(bit, "?")
 
     def sources(self, nodes: Iterable[Node]) -> set[Element]:
-        """The elements that nodes depend on in the same cycle."""
+        """The elements that the nodes depend on combinationally."""
         reached = _reach(nodes, self.before, self.elements)
         return {self.elements[node] for node in reached if node in self.elements}
 
@@ -165,7 +166,7 @@ class Netlist:
         of: dict[str, set[Node]] = {}
         for node, element in self.elements.items():
             of.setdefault(element.clock, set()).add(node)
-        # What depends on each clock's elements.
+        # The nodes that depend on each clock's elements.
         reached = {
             clock: _reach(nodes, self.after, self.elements, through=nodes)
             for clock, nodes in of.items()
@@ -210,7 +211,7 @@ class Netlist:
         return "word", ""
 
     def _selects(self, node: Node, source: Element) -> list[Node] | None:
-        """The selects of the multiplexers on the way from a source; None where other logic is."""
+        """The selects of the multiplexers on the path from a source; None if it has other logic."""
         if node in self.elements:
             return []
         if node not in self.muxes:
@@ -226,7 +227,7 @@ class Netlist:
         return found
 
     def _doubts(self, rows: list[Crossing]) -> Iterable[Crossing]:
-        """What single paths do not show: two that should be one, and uses of a first flop."""
+        """Errors that no single path shows: two Synchronizers of a register, a used first flop."""
         into = Counter(
             (one.source if one.kind == "level" else RESETS, one.target_clock)
             for one in rows
@@ -252,7 +253,7 @@ def _reach(
     stops: dict[Node, Element],
     through: Iterable[Node] = (),
 ) -> set[Node]:
-    """The nodes that others reach; a path goes on at an element only where it is in `through`."""
+    """The nodes reachable from `nodes`. A path ends at an element that is not in `through`."""
     waiting, seen, on = list(nodes), set(nodes), set(through)
     while waiting:
         node = waiting.pop()
@@ -265,7 +266,7 @@ def _reach(
 
 
 def _names(module: dict[str, Any]) -> dict[Node, list[str]]:
-    """What each bit is called; a name that a synthesis attribute keeps comes first."""
+    """The names of each bit; a name that a synthesis attribute preserves comes first."""
     names: dict[Node, list[str]] = {}
     for name, net in sorted(
         module["netnames"].items(),
@@ -282,7 +283,7 @@ def _names(module: dict[str, Any]) -> dict[Node, list[str]]:
 
 
 def read(script: str, top: str, name: str, pins: Pins) -> Netlist:
-    """The netlist of what a script of Yosys reads."""
+    """The netlist of the files that a Yosys script reads."""
     out = WORK / "cdc" / f"{name}.json"
     flatten = "setattr -mod -unset keep_hierarchy *\nflatten\nopt_clean"
     write = f"write_json {out.relative_to(ROOT)}"
@@ -293,7 +294,7 @@ def read(script: str, top: str, name: str, pins: Pins) -> Netlist:
 
 
 def board() -> Netlist:
-    """The board's hardware at a size that has every kind of unit."""
+    """The netlist of the board's hardware, small but with every kind of unit."""
     rtl = builder.emit(
         WORK / "cdc" / "rtl", builder.run_with(["--plain", "--top", "board", *SIZES])
     )
@@ -305,7 +306,7 @@ def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m fpga.cdc",
         description="Lists the clock and reset domain crossings of the board's hardware.",
-        epilog="Exit: 0 when each is a level, a word or a reset; 1 when one is not.",
+        epilog="Exit: 0 if each is a level, a word or a reset; 1 if not.",
     )
     parser.add_argument("--json", action="store_true", help="write JSON")
     options = parser.parse_args(words)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FuseSoC generator: SystemVerilog out of Chisel as a core, of the board unless `top` is another.
+"""FuseSoC generator: emits SystemVerilog from Chisel as a core. `top` is the board by default.
 
-Parameters: those of `mk/scala.sh hw anemone.Elaborate --help`, with underscores. Emits into
-build/fpga/emitted, only when a source changed; the core has copies of the files.
+Parameters: those of `mk/scala.sh hw anemone.Elaborate --help`, with underscores. Emits to
+build/fpga/emitted, only if a source changed; the core has copies of the files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ EMITTED = ROOT / "build" / "fpga" / "emitted"
 
 
 def emit(parameters: dict[str, Any]) -> Path:
-    """The folder with `filelist.f` and what it names, for a core's parameters."""
+    """The folder with the files for a core's parameters, and their list `filelist.f`."""
     words = options({"top": "board", **parameters})
     key = hashlib.sha256(" ".join(words).encode()).hexdigest()[:12]
     return builder.emit(EMITTED / key / "rtl", builder.run_with(words))
@@ -38,7 +38,7 @@ def options(parameters: dict[str, Any]) -> list[str]:
 
 
 def core(vlnv: str, sources: list[str], top: str = "", constraints: Sequence[str] = ()) -> str:
-    """A core with these sources."""
+    """The text of a core with these sources."""
     sets = {"rtl": {"files": sources, "file_type": "systemVerilogSource"}}
     if constraints:
         sets["constraints"] = {"files": list(constraints), "file_type": "SDC"}
@@ -48,9 +48,9 @@ def core(vlnv: str, sources: list[str], top: str = "", constraints: Sequence[str
 
 
 def generate(request: dict[str, Any], here: Path) -> None:
-    """What FuseSoC asks for, in the folder that it gives."""
+    """Writes the core that FuseSoC requests to the folder `here`."""
     folder = emit(request["parameters"])
-    # Verilator's waivers name files by "*/": they have to be in a folder.
+    # The patterns of Verilator's waivers begin with "*/", so the files must be in a folder.
     (here / "rtl").mkdir(exist_ok=True)
     names = [Path("rtl") / Path(n).name for n in (folder / "filelist.f").read_text().split()]
     for name in names:

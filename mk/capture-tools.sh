@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fetches what `anemone capture -- PROGRAM` needs, without root, into the user's cache, and says where it is:
+# Fetches the tools of `anemone capture -- PROGRAM` to the user's cache, without root, and prints their paths:
 #   qemu=COMMAND  QEMU's user mode for x86-64
-#   zydis=FOLDER  of include and lib, of the library that decodes instructions
-# and, for each of the programs to capture that are named (redis, rocksdb, gcc), NAME=FOLDER: a root with the program
-# and all its libraries, the same on every machine.
+#   zydis=FOLDER  include and lib of the library that decodes instructions
+# For each named sample program (redis, rocksdb, gcc) it also prints NAME=FOLDER: a root with the program and all its
+# libraries, the same on every machine.
 # Exit: 0 all is there; 2 something is missing that this script cannot fetch.
 set -eu
 TOPIC=capture
-# The last Debian whose user-mode QEMU (7.2) loads plugins: later ones are linked statically.
+# The last Debian whose user-mode QEMU (7.2) loads plugins. Later ones are linked statically.
 SUITE=bookworm
 . "$(dirname "$0")/fetch.sh"
 
 LIB=usr/lib/x86_64-linux-gnu
 
-# Runs with the system's own C library, which is as new or newer: our plugin is built against it.
+# Uses the system's C library, because our plugin is built against it. It is as new as QEMU's, or newer.
 qemu_of() { echo "/lib64/ld-linux-x86-64.so.2 --library-path $1/$LIB:$1/lib/x86_64-linux-gnu $1/usr/bin/qemu-x86_64"; }
 
 fetch_qemu() {
@@ -23,11 +23,11 @@ fetch_qemu() {
     unpack apt/archives
     rm -r apt usr/share
     find usr/bin -name 'qemu-*' ! -name qemu-x86_64 -delete
-    # shellcheck disable=SC2046 # the command is words
+    # shellcheck disable=SC2046 # the command has several words
     $(qemu_of "$PWD") --help | grep -q -e '-plugin'
 }
 
-# $1: packages. The loader's link is absolute; it is to lead to the one beside it.
+# $1: packages. The loader's absolute link is replaced by a relative one, into the same root.
 fetch_root() {
     download "$1"
     unpack apt/archives

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 .PHONY: test check lint format prove
 
-test: setup ## all that CI runs: linters, chiseltest, formal, cocotb, model and end-to-end tests
+test: setup ## run all of CI: linters, chiseltest, formal, cocotb, model and end-to-end tests
 	@python -m mk.check
 
-check: setup ## the fast tier for work in hand: linters of what changed, models, parsers, a few seeds of each bench
+check: setup ## run the fast tier: linters of changed files, models, parsers, a few seeds of each bench
 	@python -m mk.check fast
 
-lint: setup ## only the linters and formatters' checks
+lint: setup ## run only linters and format checks
 	@python -m mk.check lint
 
-prove: setup ## the proofs that take minutes: a read of flat memory returns what was last written (FRAMES=60 for more cycles), the ALU on counters of 16 and 32 bits
+prove: setup ## run the proofs that take minutes: a read of flat memory returns what was last written (FRAMES=60 for more cycles), the ALU on counters of 16 and 32 bits
 	@python -m pytest -q tests/formal/prove_*.py
 
-format: setup ## let the formatters rewrite the sources
+format: setup ## format the sources
 	./mill hw.reformat + hw.test.reformat
 	ruff check --fix-only --quiet . && ruff format .
 	git ls-files '*.c' '*.cpp' '*.h' '*.hpp' | xargs -r clang-format -i

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs what `make test` is made of, stage by stage, and ends with one summary.
+"""Runs the stages of `make test` and prints a summary.
 
     check.py          every stage
     check.py lint     only the linters
-    check.py fast     `make check`: the linters of what changed, and the tests that take seconds
-    check.py NAME...  the stages of these names
+    check.py fast     `make check`: the linters of changed files, and the tests that take seconds
+    check.py NAME...  the stages with these names
 
-A stage that writes JUnit XML counts by its test cases, any other one as a single check. The output
-of a stage goes to the terminal and to build/test/NAME.log. Exit: 0 when nothing failed, else 1.
+A stage that writes JUnit XML counts by its test cases, any other stage as one check. The output of
+a stage goes to the terminal and to build/test/NAME.log. Exit: 0 if nothing failed, else 1.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ class Outcome:
 
 
 RUNNING: set[subprocess.Popen[bytes]] = set()
-STOPPED = threading.Event()  # what is only just started does not go on either
+STOPPED = threading.Event()  # also stops a command that is just being started
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """The command and all that it started."""
+    """Kills the command and its children."""
     if process.poll() is None:
         with suppress(ProcessLookupError):  # it has just ended
             os.killpg(process.pid, signal.SIGKILL)
 
 
 def execute(stage: Stage) -> int | None:
-    """Runs the command, shows its output as it comes and keeps it; None: it ran into its limit."""
+    """Runs the command, shows and stores its output. Returns its status; None if it timed out."""
     with (LOGS / f"{stage.name}.log").open("wb") as log:
         process = subprocess.Popen(
             stage.command,
@@ -68,7 +68,7 @@ def execute(stage: Stage) -> int | None:
         assert process.stdout is not None
         while chunk := os.read(process.stdout.fileno(), 1 << 16):
             log.write(chunk)
-            if not stage.beside:
+            if not stage.parallel:
                 sys.stdout.buffer.write(chunk)
                 sys.stdout.flush()
         code = process.wait()
@@ -78,7 +78,7 @@ def execute(stage: Stage) -> int | None:
 
 
 def count(report: Path) -> Outcome:
-    """The test cases of a JUnit report; one that is not there, or not whole, has none."""
+    """Counts the test cases of a JUnit report. A missing or incomplete report has none."""
     outcome = Outcome()
     try:
         cases = list(ET.parse(report).iter("testcase"))
@@ -95,14 +95,14 @@ def count(report: Path) -> Outcome:
 
 
 def written(report: Path | None, since: float) -> bool:
-    """Whether the report was written at this time or later."""
+    """Whether the report was written at time `since` or later."""
     return report is not None and report.is_file() and report.stat().st_mtime >= since
 
 
 def run(stage: Stage) -> Outcome:
-    """Runs a stage; to fail without a failed case, or pass without any, is one failure.
+    """Runs a stage. A failure without a failed case, or a pass without any case, is one failure.
 
-    What the system lacks something for is one skipped.
+    A stage for which the system lacks something is one skipped case.
     """
     print(f"\n=== {stage.name}: {' '.join(stage.command)[:100]}", flush=True)
     if stage.junit and not stage.keeps:
@@ -111,14 +111,12 @@ def run(stage: Stage) -> Outcome:
     code = execute(stage)
     outcome = count(stage.junit) if stage.junit else Outcome(passed=int(code == 0))
     if stage.keeps and code != 0 and not written(stage.junit, since):
-        outcome = Outcome()  # what stands there is of another run
+        outcome = Outcome()  # the report is from an earlier run
     lacking = code == LACKING and not COMPLETE
     if lacking:
         outcome = Outcome(skipped=1)
     if COMPLETE and outcome.skipped:
-        print(
-            f"{stage.name}: {outcome.skipped} skipped, which nothing may be on Debian", flush=True
-        )
+        print(f"{stage.name}: {outcome.skipped} skipped, but on Debian nothing may be", flush=True)
         outcome.failed, outcome.skipped = outcome.failed + outcome.skipped, 0
     outcome.seconds = time.monotonic() - started
     if outcome.failed == 0 and not lacking and (code != 0 or outcome.passed == 0):
@@ -131,20 +129,20 @@ def run(stage: Stage) -> Outcome:
 
 
 def run_all(chosen: list[Stage]) -> list[tuple[Stage, Outcome]]:
-    """In their order, but for those that run beside what is behind them."""
+    """Runs the stages in order. Stages after a parallel one do not wait for it."""
     pool = ThreadPoolExecutor()
-    last = max((i for i, stage in enumerate(chosen) if not stage.beside), default=-1)
+    last = max((i for i, stage in enumerate(chosen) if not stage.parallel), default=-1)
     try:
         started: list[tuple[Stage, Future[Outcome]]] = []
         for i, stage in enumerate(chosen):
-            stage = replace(stage, beside=stage.beside and i < last)
+            stage = replace(stage, parallel=stage.parallel and i < last)
             started.append((stage, pool.submit(run, stage)))
-            if not stage.beside:
+            if not stage.parallel:
                 started[-1][1].result()
         return [(stage, future.result()) for stage, future in started]
     finally:
         STOPPED.set()
-        for process in RUNNING.copy():  # interrupted: nothing goes on behind our back
+        for process in RUNNING.copy():  # after an interrupt no command may keep running
             kill(process)
         pool.shutdown()
 
@@ -163,7 +161,7 @@ def main(names: list[str]) -> int:
 
 
 def summary(outcomes: list[tuple[Stage, Outcome]]) -> int:
-    """Print a table, and the line that counts; the exit status."""
+    """Prints a table and the totals. Returns the exit status."""
     print(f"\n{'stage':16}{'passed':>8}{'failed':>8}{'skipped':>8}{'seconds':>9}")
     for stage, o in outcomes:
         print(f"{stage.name:16}{o.passed:8}{o.failed:8}{o.skipped:8}{o.seconds:9.1f}")

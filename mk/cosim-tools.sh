@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fetches what co-simulation needs and this machine lacks, without root, into the user's cache; says what there is:
-#   qemu=COMMAND     a QEMU for x86-64 that has vfio-user-pci (10.1 or newer)
+# Fetches the missing tools of the co-simulation to the user's cache, without root, and prints the paths of all:
+#   qemu=COMMAND     a QEMU for x86-64 with vfio-user-pci (10.1 or newer)
 #   busybox=PATH     a static busybox, for the guest
-#   kernel=PATH      a Linux 6.12, of which the headers are installed
+#   kernel=PATH      a Linux 6.12 whose headers are installed
 #   release=VERSION  its version; the headers are in /lib/modules/VERSION/build
 #   modules=PATH     the folder of its modules
 # Exit: 0 all is there; 2 something is missing that this script cannot fetch.
 set -eu
 TOPIC=cosim
-# QEMU is this Debian's, with all its libraries, unless the one on PATH is new enough.
+# The Debian of the fetched QEMU and its libraries. The QEMU on PATH is used if it is new enough.
 SUITE=trixie
 . "$(dirname "$0")/fetch.sh"
 
@@ -20,7 +20,7 @@ fetch_busybox() {
     rm -r debs
 }
 
-# To install it takes root, and a minute for an initramfs that nobody needs.
+# Not installed, because that needs root, and a minute for an unused initramfs.
 fetch_image() {
     mkdir debs
     (cd debs && apt-get -q download "linux-image-$release")
@@ -36,14 +36,14 @@ fetch_qemu() {
     has_vfio_user "$(qemu_of "$PWD")"
 }
 
-# How to run the QEMU in a folder with the libraries and firmware beside it.
+# The command of the QEMU in a folder, with the folder's libraries and firmware.
 qemu_of() {
     lib=$1/usr/lib/x86_64-linux-gnu
     echo "$lib/ld-linux-x86-64.so.2 --library-path $lib:$1/usr/lib $1/usr/bin/qemu-system-x86_64" \
         "-L $1/usr/share/qemu -L $1/usr/share/seabios"
 }
 
-# shellcheck disable=SC2086 # the command is words
+# shellcheck disable=SC2086 # the command has several words
 has_vfio_user() { $1 -device help 2>/dev/null | grep -q '"vfio-user-pci"'; }
 
 prepare
@@ -63,7 +63,7 @@ release=$(for folder in /lib/modules/6.12.*-amd64; do
 done | sort -V | tail -n 1)
 [ -n "$release" ] || stop "no headers of a Linux 6.12 in /lib/modules: apt-get install linux-headers-6.12-amd64 \
 (Debian 12) or linux-headers-amd64 (Debian 13), as root"
-# Of exactly that version, as the driver is built with its headers.
+# Exactly this version, because the driver is built with its headers.
 kernel=/boot/vmlinuz-$release modules=/lib/modules/$release/kernel
 if ! [ -r "$kernel" ] || ! [ -d "$modules" ]; then
     if ! [ -r "$CACHE/image/boot/vmlinuz-$release" ]; then rm -rf "$CACHE/image"; fi

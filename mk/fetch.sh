@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the scripts that fetch Debian's packages without root into a folder of the user's cache. They set
-#   TOPIC  what their messages start with, and the folder's name
-#   SUITE  the Debian whose packages they take, with all their libraries, whatever this machine has
+# For scripts that fetch Debian packages without root to a folder of the user's cache. They source it, and set
+#   TOPIC  name of the folder, and prefix of the messages
+#   SUITE  the Debian release of the packages and all their libraries
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/anemone/$TOPIC
 KEYS=/usr/share/keyrings/debian-archive-keyring.gpg
 
@@ -11,14 +11,14 @@ stop() {
     exit 2
 }
 
-# $CACHE/NAME, all of it or nothing: `fetch_NAME FOLDER` fills it. $1: NAME; $2: what is said; $3: what to do instead.
+# Makes $CACHE/NAME with `fetch_NAME`, as a whole or not at all. $1: NAME; $2: message; $3: advice on failure.
 cached() {
     if [ -d "$CACHE/$1" ]; then return 0; fi
     command -v apt-get >/dev/null || stop "$1 is missing, and there is no apt to fetch it: $3"
     say "$2"
     rm -rf "$CACHE/$1.new"
     mkdir "$CACHE/$1.new"
-    # A shell of its own: `set -e` does not hold within an `||`.
+    # A subshell, because `set -e` does not apply within an `||`.
     (set -x && cd "$CACHE/$1.new" && "fetch_$1") >"$CACHE/$1.log" 2>&1 &
     wait $! || stop "$1 could not be fetched, see $CACHE/$1.log: $3"
     mv "$CACHE/$1.new" "$CACHE/$1"
@@ -26,8 +26,8 @@ cached() {
 
 unpack() { for deb in "$1"/*.deb; do dpkg-deb -x "$deb" .; done; }
 
-# Packages of $SUITE, and of $2 where it has them, into ./apt/archives: with an apt of its own, as if nothing were
-# installed, from the machine's server. $1: the packages; $2: a suite to prefer, or nothing.
+# Downloads packages of $SUITE and all their dependencies to ./apt/archives, from the machine's own server. It uses a
+# separate apt state, as if nothing were installed. $1: the packages; $2: a suite to prefer, or nothing.
 download() {
     apt=$PWD/apt
     mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$apt/none"
@@ -47,11 +47,11 @@ download() {
             -o APT::Sandbox::User= -o Acquire::Languages=none "$@"
     }
     get update
-    # shellcheck disable=SC2086 # one word a package
+    # shellcheck disable=SC2086 # one word per package
     get --download-only -t "${2:-$SUITE}" install $1
 }
 
-# One fetch at a time: two workers of the tests may want the same.
+# One fetch at a time, because two test workers may fetch the same.
 prepare() {
     case $CACHE in *[[:space:]]*) stop "the cache's path has blanks: $CACHE; set XDG_CACHE_HOME" ;; esac
     mkdir -p "$CACHE"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the kernel's kunit.py on a grafted tree (mk/kunit.sh) and writes its results as JUnit.
+"""Runs the kernel's kunit.py on the tree of mk/kunit.sh and writes its results as JUnit XML.
 
 kunit.py TREE BUILD [GLOB]
 """
@@ -18,12 +18,12 @@ CONFIG = "drivers/anemone/kunit/.kunitconfig"
 
 
 def suites(node: dict) -> list[dict]:
-    """A node of kunit.py's JSON and those below it."""
+    """A node of kunit.py's JSON and all nodes below it."""
     return [node, *(n for below in node.get("sub_groups", []) for n in suites(below))]
 
 
 def junit(results: dict) -> ET.Element:
-    """KUnit's results as a JUnit report; a test without a PASS or SKIP has failed."""
+    """KUnit's results as a JUnit report. A test without PASS or SKIP has failed."""
     root = ET.Element("testsuites")
     for suite in suites(results):
         cases = suite.get("test_cases", [])
@@ -56,11 +56,11 @@ def main(tree: str, build: str, *globs: str) -> int:
             sys.stdout.buffer.write(line)
             sys.stdout.flush()
         code = process.wait()
-    if not results.exists():  # it was not built, or did not start
+    if not results.exists():  # the build failed, or the kernel did not start
         return code or 1
     root = junit(json.loads(results.read_text()))
     ET.ElementTree(root).write(report, encoding="unicode", xml_declaration=True)
-    # kunit.py takes a run without tests for a good one.
+    # kunit.py succeeds on a run without tests, but here that is a failure.
     return 1 if code or root.find(".//failure") is not None or not len(root) else 0
 
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Writes requirements.lock and the locks of tools with environments of their own: one version of every package for all Pythons that
-# are supported, with hashes.
-# Needs no .venv, so that a broken lock can be mended. Versions in the present lock are kept where they can be;
-# `mk/lock.sh --upgrade` takes the newest of all.
+# Writes requirements.lock, and the locks of tools with separate environments: one version of each package for all
+# supported Pythons, with hashes.
+# Needs no .venv, so that it can repair a broken lock. It keeps the versions of the present lock if possible;
+# `mk/lock.sh --upgrade` takes the newest.
 set -eu
 cd "$(dirname "$0")/.."
 tool=build/lock-venv

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fetches the oldest Linux that the driver is for, 6.1, out of Debian 12's packages into the user's cache, without
-# root. Prints
-#   build=PATH       what modules are built against
+# Fetches the oldest Linux that the driver supports, 6.1, from Debian 12's packages to the user's cache, without root.
+# Prints
+#   build=PATH       the folder to build modules against
 #   release=VERSION  its version
-#   kernel=PATH      its image     } not with the word `headers`, which fetches only those (16 MB)
+#   kernel=PATH      its image     } not with the argument `headers`, which fetches only the headers (16 MB)
 #   modules=PATH     its modules   }
-# Exit: 0; 2 when apt does not have it.
+# Exit: 0; 2 apt does not have it.
 set -eu
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/anemone/oldest
 only=${1:-}
@@ -16,7 +16,7 @@ stop() {
     exit 2
 }
 
-# $cache/NAME, all of it or nothing, of these packages.
+# Makes $cache/NAME from packages, as a whole or not at all.
 unpacked() {
     name=$1
     shift
@@ -25,13 +25,13 @@ unpacked() {
     work=$(mktemp -d "$cache/.XXXXXX")
     trap 'rm -rf "$work"' EXIT
     if ! (cd "$work" && apt-get -q download "$@") >"$cache/$name.log" 2>&1; then
-        # The archive has a newer one than that of the headers here.
+        # The archive may have a newer version than these headers, so they are fetched again next time.
         if [ "$name" = image ]; then rm -rf "$cache/headers"; fi
         stop "apt does not have $* (Debian 12 does; apt-get update, and again?), see $cache/$name.log"
     fi
     for deb in "$work"/*.deb; do dpkg-deb -x "$deb" "$work" || exit 1; done
     rm "$work"/*.deb
-    # Its Makefile names the other package's place.
+    # The Makefile includes the other package by its absolute path.
     for makefile in "$work"/usr/src/*/Makefile; do
         if [ -e "$makefile" ]; then sed -i "s,^include /usr/src/,include $cache/$name/usr/src/," "$makefile"; fi
     done
@@ -41,10 +41,10 @@ unpacked() {
 
 mkdir -p "$cache"
 exec 9>"$cache/.lock"
-flock 9 # two workers of the tests at once
+flock 9 # two test workers may fetch at the same time
 if ! [ -d "$cache/headers" ]; then
     command -v apt-get >/dev/null || stop "there is no apt to fetch Linux 6.1"
-    # Of those that a suite still has, the newest.
+    # The newest version that is still available.
     names=$(apt-cache pkgnames linux-headers-6.1.0- | grep -E '^linux-headers-6\.1\.0-[0-9]+-amd64$' | sort -V -r)
     for headers in $names; do
         case $(apt-cache policy "$headers") in *"Candidate: 6.1"*) break ;; esac

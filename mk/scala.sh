@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs a main class of the hardware (hw) or of its tests (hw.test), compiled anew if a source changed:
+# Runs a main class of the hardware (hw) or of its tests (hw.test). Compiles first if a source changed:
 #
 #     mk/scala.sh MODULE [CLASS ARGUMENT...]     without a class it only compiles
 #
-# Mill is asked only after a change: to start it takes longer than to elaborate something small, and there is one
-# Mill at a time, while these run side by side.
+# Mill runs only after a change, because it starts slowly and only one Mill can run at a time. The classes run in
+# parallel.
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
 module=$1
@@ -23,7 +23,7 @@ stamp=$here/build/scala/$module
 mkdir -p "$here/build/scala"
 exec 9>"$stamp.lock"
 flock 9
-# Of the sources, and of what Mill last compiled, as somebody else may have asked it.
+# A digest of the sources, and of Mill's last result, because Mill may also be run directly.
 state() (
     cd "$here"
     find build.sc .mill-version $sources -type f -exec sha256sum {} + | sort | sha256sum
@@ -34,7 +34,7 @@ if ! [ -f "$options" ] || [ "$(state 2>/dev/null)" != "$(cat "$stamp" 2>/dev/nul
     state >"$stamp" 2>/dev/null
 fi
 [ $# != 0 ] || exit 0
-# The first elaboration of all unpacks firtool into the user's cache. Two at once break each other's, so it keeps the lock.
+# The first elaboration unpacks firtool to the user's cache. Two at once would disturb each other, so it keeps the lock.
 [ -d "${XDG_CACHE_HOME:-$HOME/.cache}/llvm-firtool" ] || exec java "@$options" "$@"
 exec 9>&-
 exec java "@$options" "$@"

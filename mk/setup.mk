@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 .PHONY: setup lock
 
-setup: ## install what is missing: system packages, .venv, Verilator, Mill
+setup: ## install missing tools: system packages, .venv, Verilator, Mill
 	@mk/setup.sh
 
 lock: ## resolve requirements.in into requirements.lock again

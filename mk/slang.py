@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks SystemVerilog with slang, an elaborator of its own line: slang.py TOP FILE...
+"""Checks SystemVerilog with slang, an elaborator independent of Verilator: slang.py TOP FILE...
 
-Every warning is an error, but for those in WAIVED. Exit: 0 clean, 1 not.
+Every warning is an error, except those in WAIVED. Exit: 0 no error, 1 errors.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import sys
 from pyslang import driver
 
 WAIVED = {
-    "bitwise-op-parentheses": "firtool leaves the parentheses of a & b | c to the language",
-    "arith-in-shift": "and those of a >> b - c",
-    "empty-output-connection": "nobody asks for that output; Verilator looks, with waivers a name",
-    "unused-port": "Verilator looks at that already, with waivers a name",
+    "bitwise-op-parentheses": "firtool writes a & b | c without parentheses",
+    "arith-in-shift": "firtool writes a >> b - c without parentheses",
+    "empty-output-connection": "Verilator checks this, with a waiver for each name",
+    "unused-port": "Verilator checks this, with a waiver for each name",
 }
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `make test` and `make check` are made of."""
+"""The stages of `make test` and `make check`."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "test"
-# What `make verilog` emits.
+# The tops that `make verilog` emits, by folder.
 TOPS = {
     "build/rtl": "MemoryExpander",
     "build/rtl-flat": "FlatMemory",
     "build/rtl-tiered": "MemoryExpander",
 }
-# What a stage exits with when the system lacks what it takes, after saying what. Debian can
-# give it all, so there nothing may be left out, nor a single test (tests/conftest.py); Ubuntu has
-# Chromium as a snap only, and other kernels.
+# The exit status of a stage for which the system lacks something. Debian has everything, so there
+# no stage and no test may be skipped (tests/conftest.py). Ubuntu has Chromium only as a snap, and
+# other kernels.
 LACKING = 77
 COMPLETE = platform.freedesktop_os_release().get("ID") == "debian"
 C_SOURCES = (".c", ".cpp", ".h", ".hpp")
@@ -30,9 +30,9 @@ HARDWARE_LINT = ("build.sc", ".scalafmt.conf", "mk/hw.mk", "mk/slang.py", "mk/ve
 class Stage:
     """One command.
 
-    junit: the report it writes. limit: killed after so many seconds. beside: those behind it do not
-    wait for it, and its output is only in its log. keeps: does not run again what has passed and is
-    as it was; its report stays.
+    junit: the report that it writes. limit: seconds until it is killed. parallel: later stages do
+    not wait for it, and its output goes only to its log. keeps: it does not repeat unchanged tests
+    that passed; its report stays.
     """
 
     name: str
@@ -40,23 +40,23 @@ class Stage:
     lint: bool = False
     junit: Path | None = None
     limit: int = 1200
-    beside: bool = False
+    parallel: bool = False
     keeps: bool = False
 
 
 def listed(*command: str) -> list[str]:
-    """The files that a git command lists and that are there."""
+    """The existing files that a git command lists."""
     done = subprocess.run(["git", *command], cwd=ROOT, check=True, capture_output=True, text=True)
     return [name for name in done.stdout.splitlines() if (ROOT / name).is_file()]
 
 
 def tracked() -> list[str]:
-    """The files that git knows of, or would add."""
+    """The files that git tracks or would add."""
     return listed("ls-files", "-co", "--exclude-standard")
 
 
 def changed() -> list[str]:
-    """The files that differ from where this branch left its upstream, or main."""
+    """The files that differ from the merge base with the upstream or with main."""
     base = "HEAD"
     for upstream in ("@{upstream}", "main"):
         command = ["git", "merge-base", "HEAD", upstream]
@@ -73,7 +73,7 @@ def ending(names: list[str], *suffixes: str) -> list[str]:
 
 
 def for_tops(command: str) -> str:
-    """A shell command for each of the hardware's tops, one behind the other."""
+    """A shell command that runs for each top of the hardware in turn."""
     return " && ".join(command.format(top=top, folder=folder) for folder, top in TOPS.items())
 
 
@@ -91,7 +91,7 @@ def c_linters(names: list[str]) -> list[Stage]:
 def scala_linters() -> list[Stage]:
     return [
         Stage("scalafmt", ["./mill", "hw.checkFormat", "+", "hw.test.checkFormat"], lint=True),
-        # Here, for chiseltest has Mill for itself while others elaborate with what this compiled.
+        # Compiled before chiseltest, which holds Mill while other stages elaborate.
         Stage("scalac", ["sh", "-c", "mk/scala.sh hw && mk/scala.sh hw.test"], lint=True),
     ]
 
@@ -113,30 +113,30 @@ def pytest(limit: int, *options: str) -> Stage:
 
 
 def all_stages() -> list[Stage]:
-    """`make test`. What most of the others leave a processor for goes beside them."""
+    """The stages of `make test`. Stages that leave a processor free run in parallel with others."""
     chiseltest = Stage(
         "chiseltest",
         ["./mill", "hw.test.testCached"],
         junit=ROOT / "out/hw/test/testCached.dest/test-report.xml",
         limit=2400,
-        beside=True,
+        parallel=True,
         keeps=True,
     )
     return [
-        # The first time on a machine it builds user-mode Linux; linters take one processor.
-        Stage("kunit", ["mk/kunit.sh"], junit=LOGS / "kunit.xml", limit=1800, beside=True),
+        # In parallel with linters, which use one processor: its first run builds user-mode Linux.
+        Stage("kunit", ["mk/kunit.sh"], junit=LOGS / "kunit.xml", limit=1800, parallel=True),
         *python_linters(["."]),
         *c_linters(ending(tracked(), *C_SOURCES)),
         *scala_linters(),
         chiseltest,
         *hardware_linters(),
-        # What shares a simulation goes to one worker.
+        # loadgroup: tests that share a simulation go to one worker.
         pytest(5400, "--dist", "loadgroup"),
     ]
 
 
 def quick_stages() -> list[Stage]:
-    """`make check`."""
+    """The stages of `make check`."""
     names = changed()
     found: list[Stage] = []
     if "pyproject.toml" in names:

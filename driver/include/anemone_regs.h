@@ -19,7 +19,7 @@
 /* Incremented for changes that software may ignore. */
 #define ANEMONE_VERSION_MINOR_SHIFT 0
 #define ANEMONE_VERSION_MINOR_MASK 0x000000000000ffffULL
-#define ANEMONE_VERSION_MINOR_VALUE 0x1ULL
+#define ANEMONE_VERSION_MINOR_VALUE 0x2ULL
 /* Incremented for changes that software has to know. */
 #define ANEMONE_VERSION_MAJOR_SHIFT 16
 #define ANEMONE_VERSION_MAJOR_MASK 0x00000000ffff0000ULL
@@ -72,6 +72,9 @@
 /* The acknowledge window. */
 #define ANEMONE_FEATURES_ACKNOWLEDGES_SHIFT 56
 #define ANEMONE_FEATURES_ACKNOWLEDGES_MASK 0x0100000000000000ULL
+/* Hashes of offsets. */
+#define ANEMONE_FEATURES_HASH_SHIFT 57
+#define ANEMONE_FEATURES_HASH_MASK 0x0200000000000000ULL
 /* Flat memory mode, and rules with a near filter, which are refused without it. */
 #define ANEMONE_FEATURES_FLAT_MEMORY_SHIFT 63
 #define ANEMONE_FEATURES_FLAT_MEMORY_MASK 0x8000000000000000ULL
@@ -285,6 +288,9 @@
 /* Match by near hit or miss. Without flat memory mode an enabled rule must have any. */
 #define ANEMONE_RULE_CONTROL_NEAR_SHIFT 4
 #define ANEMONE_RULE_CONTROL_NEAR_MASK 0x0000000000000030ULL
+/* Offsets are hashed, see rule_hash. */
+#define ANEMONE_RULE_CONTROL_HASH_SHIFT 6
+#define ANEMONE_RULE_CONTROL_HASH_MASK 0x0000000000000040ULL
 #define ANEMONE_RULE_CONTROL_COUNTER_WIDTH_SHIFT 8
 #define ANEMONE_RULE_CONTROL_COUNTER_WIDTH_MASK 0x0000000000000300ULL
 /* Source of the update's operand. */
@@ -343,6 +349,15 @@
  */
 #define ANEMONE_RULE_COMMIT_PIPELINE_SHIFT 0
 #define ANEMONE_RULE_COMMIT_PIPELINE_MASK 0x000000000000003fULL
+
+/* Hash of the offset: (offset * multiplier mod 2^27) * size >> 27. */
+#define ANEMONE_RULE_HASH 0x150
+/* Odd. An event whose offset is 2^27 or more counts as out_of_range. */
+#define ANEMONE_RULE_HASH_MULTIPLIER_SHIFT 0
+#define ANEMONE_RULE_HASH_MULTIPLIER_MASK 0x0000000007ffffffULL
+/* Counters that the hash chooses from: 1 to the counters of a channel. */
+#define ANEMONE_RULE_HASH_SIZE_SHIFT 32
+#define ANEMONE_RULE_HASH_SIZE_MASK 0x01ffffff00000000ULL
 
 /* Registers of flat i; ANEMONE_FLAT_* are offsets from there. */
 #define ANEMONE_FLAT(i) (0x800 + 0x100 * (i))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Included before pci.c's own lines (Kbuild): makes each of its calls to the kernel a step that can
- * fail. Other steps call the kernel; but interrupts are only counted, because user-mode Linux has
- * no message-signalled ones.
+ * fail. A step that does not fail calls the kernel. Interrupts are only counted, because user-mode
+ * Linux has no message-signalled ones.
  */
 #ifndef ANEMONE_KUNIT_FAULT_INJECTION_PCI_H
 #define ANEMONE_KUNIT_FAULT_INJECTION_PCI_H

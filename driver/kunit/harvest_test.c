@@ -34,7 +34,7 @@ static unsigned int chosen(struct kunit *test, struct mock *mock, u8 op, u8 widt
 	return harvest;
 }
 
-/* Differences where they are exact, else what hardware and processor can do. */
+/* Differences are chosen if they are exact, else the first way that the hardware supports. */
 static void order_of_choice(struct kunit *test)
 {
 	struct mock *all = mock_harvested(test, true, true),
@@ -69,7 +69,7 @@ static void order_of_choice(struct kunit *test)
 	}
 }
 
-/* Differences leave the count, and a threshold counts from what a read leaves. */
+/* A threshold counts from the value after a read, which a difference does not change. */
 static void thresholds_exclude_differences(struct kunit *test)
 {
 	struct mock *mock = mock_harvested(test, true, true);
@@ -193,7 +193,7 @@ static void undelivered_counts_are_kept(struct kunit *test)
 	}
 }
 
-/* A reset between read and consume: nothing is taken from the new counters. */
+/* A reset between read and consume, which then takes nothing from the new counters. */
 static int resets(void *to, const u64 *some, size_t count)
 {
 	struct mock *mock = to;

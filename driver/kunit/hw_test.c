@@ -108,7 +108,7 @@ static void clear_that_never_ends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_controller_usable(mock->ctl), -EIO);
 }
 
-/* A simulator that seldom runs: seconds pass in few of its cycles. */
+/* A slow simulator: seconds pass in few of its cycles. */
 static void clear_that_takes_long(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -177,7 +177,7 @@ static void region_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mock->snapshot_window | mock->effect_window, 0);
 }
 
-/* Other memory or nothing may be where the region is read. */
+/* The address of the region may have other memory, or none. */
 static void region_missing(struct kunit *test)
 {
 	struct mock *mock = mock_bare(test);

@@ -61,6 +61,17 @@ static void count(struct mock_pipeline *pipeline, unsigned int channel, u64 inde
 				  ANEMONE_PUT(PIPELINE_NOTIFICATION_INDEX, index);
 }
 
+/* An offset too wide to be hashed has an index past every counter. */
+static u64 hashed(u64 offset, u64 hash)
+{
+	u64 product = offset * ANEMONE_GET(RULE_HASH_MULTIPLIER, hash);
+
+	if (offset >> ANEMONE_HASH_BITS)
+		return U32_MAX;
+	product &= (1ULL << ANEMONE_HASH_BITS) - 1;
+	return product * ANEMONE_GET(RULE_HASH_SIZE, hash) >> ANEMONE_HASH_BITS;
+}
+
 void mock_access(struct mock *mock, u64 address, bool write)
 {
 	unsigned int channel = address >> 6 & (MOCK_CHANNELS - 1), p;
@@ -82,6 +93,8 @@ void mock_access(struct mock *mock, u64 address, bool write)
 			pipeline->unmapped++;
 			continue;
 		}
+		if (rule->control & ANEMONE_RULE_CONTROL_HASH_MASK)
+			index = hashed(index, rule->hash);
 		index += ANEMONE_GET(TABLE_BASE, pipeline->table[key]);
 		if (index >= MOCK_STATES * (64 / width_of(rule)))
 			pipeline->out_of_range++;
@@ -231,6 +244,9 @@ static void write_register(struct anemone_hw *hw, u32 offset, u64 value)
 	case ANEMONE_RULE_SHIFTS:
 		mock->shadow.shifts = value;
 		break;
+	case ANEMONE_RULE_HASH:
+		mock->shadow.hash = value;
+		break;
 	case ANEMONE_RULE_OPERAND:
 		mock->shadow.operand = value;
 		break;
@@ -349,7 +365,7 @@ struct mock *mock_bare(struct kunit *test)
 			   ANEMONE_PUT(CAPABILITY_COUNTER_INDEX_BITS, 9);
 	mock->features = ANEMONE_PUT(FEATURES_OPS, 0xff) | ANEMONE_PUT(FEATURES_WIDTHS, 0xf) |
 			 ANEMONE_PUT(FEATURES_PREDICATES, 0x3f) | ANEMONE_PUT(FEATURES_EFFECTS, 7) |
-			 ANEMONE_PUT(FEATURES_OPERAND_SOURCES, 7);
+			 ANEMONE_PUT(FEATURES_OPERAND_SOURCES, 7) | ANEMONE_PUT(FEATURES_HASH, 1);
 	mock->window = MOCK_REGION_BYTES / 2;
 	return mock;
 }

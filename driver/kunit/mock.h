@@ -58,8 +58,8 @@ struct mock *mock_new(struct kunit *test);
 /* The same, but not identified yet. */
 struct mock *mock_bare(struct kunit *test);
 /*
- * Makes a device with the acknowledge window, and a processor with or without what that window and
- * reads with effect need.
+ * Makes a device with the acknowledge window, on a processor with or without the accesses that this
+ * window (atomic_stores) and reads with effect (atomic_loads) need.
  */
 struct mock *mock_harvested(struct kunit *test, bool atomic_stores, bool atomic_loads);
 /* Sets the table size instead of MOCK_TABLE; before first use. */

@@ -60,7 +60,7 @@ void mock_read_lines(struct anemone_hw *hw, u64 where, unsigned int lines, u64 *
 	}
 }
 
-/* The counter after what was read is taken away. */
+/* The counter after an acknowledge of `written`. */
 static u64 without(const struct anemone_rule *rule, unsigned int width, u64 counter, u64 written)
 {
 	bool resets = ANEMONE_GET(RULE_CONTROL_EFFECT_KIND, rule->control) ==

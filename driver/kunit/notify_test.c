@@ -151,7 +151,7 @@ static void spurious_interrupts(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, mock->ctl->hw.failed);
 }
 
-/* A few over days are no storm. */
+/* Rare spurious interrupts over days are no storm. */
 static void rare_spurious_interrupts(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -182,7 +182,7 @@ static void interrupt_for_an_unread_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, telemetry->instance[0].events, 1);
 }
 
-/* Counters begin anew, as at the end of a time slice, and the predicate holds again. */
+/* Counters start again, as at the end of a time slice, and the predicate holds again. */
 static void notify_after_clear(struct mock *mock, struct anemone_telemetry *telemetry, u32 region)
 {
 	struct anemone_instance *instance = &telemetry->instance[0];

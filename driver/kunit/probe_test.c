@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The PCI driver's probe, with pci.c unchanged: each of its steps fails once, and nothing is left
- * of the probe.
+ * The PCI driver's probe, with pci.c unchanged: each of its steps fails once, and the probe must
+ * then leave nothing behind.
  */
 #include <linux/string.h>
 
@@ -200,7 +200,7 @@ static void given_up_under_a_spinlock(struct kunit *test)
 
 #define RANGE (SZ_256M | ANEMONE_CXL_RANGE_VALID | ANEMONE_CXL_RANGE_ACTIVE)
 
-/* A region in memory, whose decoders a reset may lose or set anew. */
+/* A region in memory: a reset may lose or change its decoders. */
 static void region_in_memory(struct kunit *test)
 {
 	static const u64 bases[] = { 0, FUNCTION_HOST };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Of three pipelines one is kept for the kernel, and a user has at most half. */
+/* One of three pipelines is reserved for the kernel, and a user has at most half. */
 #include <linux/err.h>
 
 #include "process.h"

@@ -112,8 +112,8 @@ static void time_slices(struct kunit *test)
 }
 
 /*
- * If all keys fit, they count in every slice, so all that was sent is seen. Of slices that a busy
- * host misses, only the last is kept; then the test tries again.
+ * If all keys fit, they count in every slice, so every access is counted. If a busy host misses
+ * slices, only the last one is kept, and the test tries again.
  */
 static void nothing_lost_between_slices(struct kunit *test)
 {
@@ -127,12 +127,12 @@ static void nothing_lost_between_slices(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, anemone_rotate(telemetry, keys_up_to(test, 2), 2, PERIOD_MS, &sweep),
 			0);
 	for (attempt = 0; attempt < 50 && !all; attempt++) {
-		/* Skip what the last attempt sent. */
+		/* Skip the accesses of the last attempt. */
 		next_slice(test, telemetry, 1, &had, &longest);
 		next_slice(test, telemetry, 1, &had, &longest);
 		all = true;
 		seen = 0;
-		/* The sixth slice has what was sent after the end of the fifth. */
+		/* The sixth slice counts the accesses after the end of the fifth. */
 		for (turn = 0; turn < 6; turn++) {
 			mutex_lock(&mock->ctl->lock);
 			for (i = 0; i < 7 && turn < 5; i++)

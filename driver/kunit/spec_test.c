@@ -42,7 +42,7 @@ static void refusals(struct kunit *test)
 	REFUSES(-EINVAL, "flags", spec.flags = 2);
 	REFUSES(-EINVAL, "flags", spec.pad[6] = 1);
 	REFUSES(-EINVAL, "flags", spec.filter.pad[0] = 1);
-	REFUSES(-EINVAL, "flags", spec.reserved[3] = 1);
+	REFUSES(-EINVAL, "flags", spec.reserved[2] = 1);
 	REFUSES(-EINVAL, "width is 24", spec.width = 24);
 	REFUSES(-EINVAL, "width is 4", spec.width = 4);
 	REFUSES(-EINVAL, "width is 128", spec.width = 128);
@@ -57,6 +57,12 @@ static void refusals(struct kunit *test)
 	REFUSES(-EINVAL, "notify.source", spec.notify.source = 1);
 	REFUSES(-EINVAL, "read_effect.op is 10", spec.read_effect.op = 10);
 	REFUSES(-EINVAL, "read_effect.source", spec.read_effect.source = 2);
+	REFUSES(-EINVAL, "hash.size is 0", spec.hash.multiplier = 3);
+	REFUSES(-EINVAL, "hash.multiplier is 0x4", spec.hash.multiplier = 4; spec.hash.size = 8);
+	REFUSES(-EINVAL, "hash.multiplier is 0x8000001",
+		spec.hash.multiplier = BIT(ANEMONE_HASH_BITS) | 1;
+		spec.hash.size = 8);
+	REFUSES(-ENOSPC, "hash.size is 257", spec.hash.multiplier = 3; spec.hash.size = 257);
 	REFUSES(-ENOSPC, "region has 512 counters", spec.translation.sub.mask = 0x1ff000;
 		spec.translation.sub.shift = 12);
 }
@@ -77,8 +83,27 @@ static void not_built(struct kunit *test)
 	REFUSES(-EOPNOTSUPP, "notify.op 2 is not built", spec.notify.op = ANEMONE_NOTIFY_GE);
 	*features = all & ~ANEMONE_PUT(FEATURES_EFFECTS, 1 << ANEMONE_READ_EFFECT_RESET);
 	REFUSES(-EOPNOTSUPP, "read_effect.op 9 is not", spec.update.operand = 1);
+	*features = all & ~ANEMONE_PUT(FEATURES_HASH, 1);
+	REFUSES(-EOPNOTSUPP, "hash is not built", spec.hash = ((struct anemone_hash){ 3, 8 }));
 	*features = all & ~ANEMONE_PUT(FEATURES_OPERAND_SOURCES, 1 << ANEMONE_OPERAND_LINE);
 	REFUSES(-EOPNOTSUPP, "update.source 1 is not", spec.update.source = ANEMONE_OPERAND_LINE);
+}
+
+/* A sketch's row: the hash gives a region its size, however many offsets there are. */
+static void hashes(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_spec spec = mock_hotness(1);
+
+	spec.translation.primary = (struct anemone_field){};
+	spec.translation.sub = (struct anemone_field){ .mask = ~0ULL, .shift = 12 };
+	spec.hash = (struct anemone_hash){ .multiplier = 0x5555555, .size = 200 };
+	KUNIT_ASSERT_EQ(test, planned(mock, &spec), 0);
+	KUNIT_EXPECT_EQ(test, plan.region_counters, 256);
+	KUNIT_EXPECT_EQ(test, plan.rule.control, 0x0000010000000347);
+	KUNIT_EXPECT_EQ(test, plan.rule.hash, 200ULL << 32 | 0x5555555);
+	spec.hash = (struct anemone_hash){};
+	KUNIT_EXPECT_EQ(test, planned(mock, &spec), -ENOSPC);
 }
 
 /* The three listings of the paper, as registers. */
@@ -194,6 +219,7 @@ static void keys_past_the_memory(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE(refusals),
 	KUNIT_CASE(not_built),
+	KUNIT_CASE(hashes),
 	KUNIT_CASE(listings),
 	KUNIT_CASE(sub_mask_past_the_device),
 	KUNIT_CASE(host_addresses),

@@ -31,6 +31,29 @@ static void hotness(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mock->pipeline[telemetry->instance[0].cache.slab[0]].unmapped, 1);
 }
 
+/* A row of a sketch: many pages share a few counters, none is lost. */
+static void hashed_offsets(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_spec spec = mock_hotness(1);
+	struct anemone_telemetry *telemetry;
+	unsigned int i, sum = 0;
+
+	spec.translation.primary = (struct anemone_field){};
+	spec.translation.sub = (struct anemone_field){ .mask = ANEMONE_ALL_MEM, .shift = 6 };
+	spec.hash = (struct anemone_hash){ .multiplier = 0x5555555, .size = 13 };
+	telemetry = mock_add(test, mock, &spec);
+	KUNIT_ASSERT_EQ(test, anemone_set_translation(telemetry, 0, 0), 0);
+	for (i = 0; i < 1000; i++)
+		mock_access(mock, 64 * i, false);
+	KUNIT_ASSERT_EQ(test, anemone_snapshot(telemetry, 0, 16, values), 0);
+	for (i = 0; i < 16; i++) {
+		KUNIT_EXPECT_EQ(test, !values[i], i >= 13);
+		sum += values[i];
+	}
+	KUNIT_EXPECT_EQ(test, sum, 1000);
+}
+
 /* A read with effect resets whole lines, so a partial line is refused. */
 static void partial_lines(struct kunit *test)
 {
@@ -83,7 +106,7 @@ static void pipeline_reuse(struct kunit *test)
 		mock_access(mock, 0, false);
 		anemone_telemetry_remove(telemetry);
 	}
-	mock_access(mock, 0, false); /* mapped by nobody */
+	mock_access(mock, 0, false); /* no telemetry maps it */
 	KUNIT_EXPECT_EQ(test, anemone_pool_free(&mock->ctl->pool), MOCK_PIPELINES);
 }
 
@@ -222,6 +245,7 @@ static void several_controllers(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(hotness),
+	KUNIT_CASE(hashed_offsets),
 	KUNIT_CASE(partial_lines),
 	KUNIT_CASE(nothing_left_over),
 	KUNIT_CASE(pipeline_reuse),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Entries for user pages that stay: what does not move a page keeps its entry. */
+/* Entries for user pages that stay: a page that does not move keeps its entry. */
 #include <linux/mm.h>
 
 #include "../user_pages.h"
@@ -7,8 +7,8 @@
 #include "user_scene.h"
 
 /*
- * To split a mapping the kernel invalidates 2 MiB. Pages that did not move are counted again,
- * without a lost event; a page that another process has by now is not.
+ * To split a mapping, the kernel invalidates 2 MiB. Pages that did not move are counted again,
+ * without a lost event. A page that another process maps by now is not.
  */
 static void counted_if_not_moved(struct kunit *test)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Entries for user pages that go: nothing is left of them. */
+/* Entries for user pages that go: they must be removed completely. */
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
@@ -49,7 +49,7 @@ static void unmap_own(struct work_struct *work)
 	kthread_unuse_mm(unmapping->mm);
 }
 
-/* Whoever stops watching a page may sleep, so the device's entry must be gone before. */
+/* Removing a page's notifier may sleep, so the device's entry must be removed before. */
 static void entry_gone_before_notifier(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 2);
@@ -65,7 +65,7 @@ static void entry_gone_before_notifier(struct kunit *test)
 	scene.mock->reads = 0;
 	mmu_notifier_range_init(&range, MMU_NOTIFY_PROTECTION_VMA, 0, current->mm, at + PAGE_SIZE,
 				at + 2 * PAGE_SIZE);
-	mmu_notifier_invalidate_range_start(&range); /* delays the end of watching */
+	mmu_notifier_invalidate_range_start(&range); /* delays the removal of the notifier */
 	INIT_WORK_ONSTACK(&unmapping.work, unmap_own);
 	schedule_work(&unmapping.work);
 	for (i = 0; i < 100 && !READ_ONCE(scene.mock->reads); i++)
@@ -77,7 +77,7 @@ static void entry_gone_before_notifier(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unmapping.err, 0);
 }
 
-/* A heap that is mapped and unmapped leaves only the entries of what is mapped now. */
+/* After a heap was mapped and unmapped, only the mapped pages have entries. */
 static void churn(struct kunit *test)
 {
 	unsigned long at = process_pages(test, PAGES);
@@ -222,7 +222,7 @@ static void refusals(struct kunit *test)
 			       MAP_ANONYMOUS | MAP_SHARED, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(shared));
 	KUNIT_EXPECT_EQ(test, user_scene_map(test, &scene, shared, 0, 0), -EACCES);
-	/* If the host has moved the memory, nothing is where it was. */
+	/* The host has moved the memory. */
 	anemone_memory_set(&scene.mock->ctl->memory, 2 * PAGE_SIZE, SZ_1G);
 	KUNIT_EXPECT_EQ(test, user_scene_map(test, &scene, at, 0, 0), -ESTALE);
 }

@@ -4,7 +4,7 @@
 
 #include "user_scene.h"
 
-#define TABLE_LOG2 19 /* in pages: all memory that user-mode Linux has here */
+#define TABLE_LOG2 19 /* in pages: all memory of user-mode Linux here */
 
 void user_scene_init_keys(struct kunit *test, struct user_scene *scene, unsigned long some_page,
 			  unsigned int shift)

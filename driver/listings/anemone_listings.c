@@ -23,17 +23,17 @@
 
 static u64 bandwidth_cap = 1000;
 module_param(bandwidth_cap, ullong, 0444);
-MODULE_PARM_DESC(bandwidth_cap, "accesses of a tenant between two polls that are too many");
+MODULE_PARM_DESC(bandwidth_cap, "accesses of a tenant between two polls that raise an alert");
 
 static unsigned int pages = 64, skewed = 4;
 module_param(pages, uint, 0444);
-MODULE_PARM_DESC(pages, "counters of hotness, and of tenants");
+MODULE_PARM_DESC(pages, "counters of hotness and of tenants");
 module_param(skewed, uint, 0444);
-MODULE_PARM_DESC(skewed, "huge pages to look into at a time");
+MODULE_PARM_DESC(skewed, "huge pages that skew counts at a time");
 
 static bool host;
 module_param(host, bool, 0444);
-MODULE_PARM_DESC(host, "keys are of the host's physical addresses, not of each device's own");
+MODULE_PARM_DESC(host, "keys are of host physical addresses, not of device addresses");
 
 static struct dentry *root;
 static struct anemone_telemetry *skew, *hotness, *tenants;

@@ -60,17 +60,17 @@ const Command command_add = {
     .summary = "add the rules of a file, all or none",
     .help = R"(usage: anemonectl add -f RULES.toml [--device D] [--json]
 
-Adds each [[rule]] of the file (docs/rules.md) as a telemetry and maps its keys; if
-one is refused, none is added. They count until `anemonectl rm`: a process in the
-background, anemone-holder, keeps the device open for them and ends with the last.
-A map's base indices have to be multiples of the region's counters, as the driver
-places regions; read_every is of replays and ignored.
+Adds each [[rule]] of the file (docs/rules.md) as a telemetry and maps its keys. If
+one is refused, none is added. They count until `anemonectl rm`: a background
+process, anemone-holder, keeps the device open for them and ends with the last one.
+Base indices of a map must be multiples of a region's counters, because the driver
+places the regions. read_every is for replays and is ignored.
 
   -f, --file F    the rules; - for stdin
-      --host-addresses  addresses and keys of the file are the host's, not the
-                  device's
-  -d, --device D  /dev/anemone1, anemone1 or 1; not needed where there is only one
-  -j, --json      for programs: a list with an object for each rule
+      --host-addresses  addresses and keys in the file are host addresses, not
+                  device addresses
+  -d, --device D  /dev/anemone1, anemone1 or 1; not needed if there is only one
+  -j, --json      print JSON: a list with an object for each rule
 
 example:  anemonectl add -f hotness.toml && anemonectl watch hotness
 )",

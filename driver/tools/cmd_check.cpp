@@ -25,6 +25,8 @@ Json json_of(const Rule& rule, uint64_t bytes) {
         {"primary_shift", spec.translation.primary.shift},
         {"sub_mask", spec.translation.sub.mask},
         {"sub_shift", spec.translation.sub.shift},
+        {"hash_multiplier", spec.hash.multiplier},
+        {"hash_size", spec.hash.size},
         {"op", op_name(spec.update.op)},
         {"operand", spec.update.operand},
         {"operand_kind", source_name(spec.update.source)},
@@ -68,23 +70,24 @@ int run(const Options& o) {
 
 const Command command_check = {
     .name = "check",
-    .summary = "read a rule file and say what is wrong with it",
+    .summary = "check a rule file and show its first error",
     .help = R"(usage: anemonectl check -f RULES.toml [--device D] [--json]
 
-Reads the file (docs/rules.md) as `add` does, for a device or without any, and shows
-the rules. What is wrong is one line that names file, rule, line, field, value and
-what is allowed; the exit status is then 2.
+Reads the file (docs/rules.md) as `add` does, with or without a device, and shows the
+rules. An error is one line with file, rule, line, field, value and the allowed
+values; the exit status is then 2.
 
   -f, --file F        the rules; - for stdin
-      --host-addresses  addresses and keys of the file are the host's, not the
-                      device's
-  -d, --device D      as this device could run them; else as the paper's prototype,
-                      or one with these sizes:
+      --host-addresses  addresses and keys in the file are host addresses, not
+                      device addresses
+  -d, --device D      check against this device; else against the paper's
+                      prototype, or these sizes:
       --pipelines N   rules (8)
-      --states N      words of 64 bits of a pipeline on a channel (8192)
-      --table N       keys of a pipeline (8192)
+      --states N      64-bit words per pipeline and channel (8192)
+      --table N       keys per pipeline (8192)
       --device-gib N  memory (16)
       --flat          with flat memory mode
+      --hash          with the hash stage
   -j, --json          the rules' fields: a list with an object for each; the map is
                       of [key, region]
 )",

@@ -49,7 +49,7 @@ Where where_of(const Session& session, const Telemetry& t, uint32_t counter) {
     Where where = {counter / t.region_counters, counter % t.region_counters, 0, std::nullopt};
 
     if (!t.turns.empty() || where.region >= t.regions)
-        return where; /* the rotation may have mapped other keys since */
+        return where; /* the rotation may have mapped other keys by now */
 
     RegionKeys keys = keys_of_regions(t)[where.region];
 
@@ -97,10 +97,10 @@ void show(const Session& session, const anemone_record& record) {
     std::string name = t ? t->name : text("id ", event.id);
 
     if (event.type == ANEMONE_EVENT_MORE_LOST) {
-        std::printf("%14.6f  %s: %u more entries went with their pages\n", seconds,
+        std::printf("%14.6f  %s: %u more entries were lost with their pages\n", seconds,
                     session.path.c_str(), event.counter);
     } else if (event.type == ANEMONE_EVENT_LOST) {
-        std::printf("%14.6f  %s: the entry of address 0x%llx went with its page\n", seconds,
+        std::printf("%14.6f  %s: the entry of address 0x%llx was lost with its page\n", seconds,
                     name.c_str(), record.address);
     } else if (t && event.type == ANEMONE_EVENT_NOTIFICATION) {
         Where where = where_of(session, *t, event.counter);
@@ -162,22 +162,22 @@ int run(const Options& o) {
 
 const Command command_events = {
     .name = "events",
-    .summary = "notifications, as they come",
+    .summary = "print notifications as they arrive",
     .help = R"(usage: anemonectl events [--count N] [--device D] [--json]
 
 Prints a line when the predicate of a rule (`notify`) holds: the time in seconds
-(CLOCK_MONOTONIC), the telemetry, the region and offset of the first counter of
-which it held, and the addresses it stands for. All telemetries that you hold are
-watched, until Ctrl-C or until the last one is removed. To read an event re-arms
-its pipeline, so a predicate that always holds is one line at a time; of two
-`events` on one device each gets a part.
+(CLOCK_MONOTONIC), the telemetry, the region and offset of the first counter for
+which it held, and that counter's addresses. It watches all your telemetries until
+Ctrl-C or until the last one is removed. Reading an event re-arms its pipeline, so a
+predicate that always holds gives one line at a time. If two `events` read the same
+device, each event goes to only one of them.
 
-Entries of a program's own pages (ANEMONE_ENTRY_VIRTUAL, anemone(4)) that went with
-their page are told, too.
+It also prints entries of a program's own pages (ANEMONE_ENTRY_VIRTUAL, anemone(4))
+that were removed with their page.
 
-      --count N   end after so many
-  -d, --device D  only of this device
-  -j, --json      for programs: an object on a line for each event
+      --count N   end after N events
+  -d, --device D  only events of this device
+  -j, --json      print JSON: an object on a line for each event
 
 example:  anemonectl events --json | while read -r event; do ...; done
 )",

@@ -47,7 +47,7 @@ void show(const Session& s) {
 
     std::printf("%s  %s  register map %u.%u%s\n", s.path.c_str(), info.device, info.version >> 16,
                 info.version & 0xffff,
-                info.flags & ANEMONE_INFO_FAILED ? "  FAILED: given up by its driver" : "");
+                info.flags & ANEMONE_INFO_FAILED ? "  FAILED: the driver gave it up" : "");
     std::printf("  pipelines   %u, %u free\n", info.pipelines, info.pipelines_free);
     std::printf("  counters    %u channels, %u words of 64 bits a pipeline on each\n",
                 info.channels, info.states);
@@ -60,7 +60,7 @@ void show(const Session& s) {
     if (info.flags & ANEMONE_INFO_INTERRUPTS)
         std::printf("  interrupts  %llu taken, %llu spurious\n", info.interrupts, info.spurious);
     else
-        std::printf("  interrupts  none: the driver looks for notifications\n");
+        std::printf("  interrupts  none: the driver polls for notifications\n");
     for (const Telemetry& t : s.telemetries)
         std::printf("  telemetry   %s: id %u, %u pipeline%s, %u region%s of %u, %u mapped\n",
                     t.name.c_str(), t.id, t.pipelines, plural(t.pipelines), t.regions,
@@ -112,14 +112,14 @@ int run(const Options& o) {
 
 const Command command_list = {
     .name = "list",
-    .summary = "devices, what they can do, and the telemetries that are held",
+    .summary = "list devices and your telemetries",
     .help = R"(usage: anemonectl list [--json]
 
-Lists /dev/anemone*: pipelines and how many are free, counters, keys, the memory's
-place in the host's address space, flat memory mode, and the telemetries of your
-own that `anemonectl add` has added.
+Lists /dev/anemone*: pipelines and how many are free, counters, keys, host addresses
+of the memory, flat memory mode, and the telemetries that you added with
+`anemonectl add`.
 
-  -j, --json  for programs: a list with an object for each device
+  -j, --json  print JSON: a list with an object for each device
 )",
     .options = OPTION_JSON,
     .least = 0,

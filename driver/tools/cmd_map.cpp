@@ -135,27 +135,27 @@ int run(const Options& o) {
 
 const Command command_map = {
     .name = "map",
-    .summary = "choose the region of counters that a key's accesses go to",
+    .summary = "choose the region that counts a key's accesses",
     .help = R"(usage: anemonectl map NAME KEY REGION | NAME --unmap KEY | NAME -f FILE
        anemonectl map NAME --pid PID [REGION] [--range START-END]
 
-An access's key is (address & primary.mask) >> primary.shift; a 2 MiB page's with
-shift 21, say. A key that is mapped is counted in its region, one that is not only
-as unmapped (`anemonectl status`). Several keys may share a region. A file's
-entries are set all or none.
+An access's key is (address & primary.mask) >> primary.shift: with shift 21, the
+number of a 2 MiB page. Accesses of a mapped key are counted in its region, others
+only as unmapped (`anemonectl status`). Several keys may share a region. A file's
+entries are all set, or none.
 
-With --pid the keys are those of the pages that a running process has now in the
-rule's range, which has to be of the host's addresses (`anemonectl add --help`): each
-key that has no region gets one that is free, or all get REGION. Pages that move
-later are not followed. It takes CAP_SYS_ADMIN, and the right to trace the process.
+With --pid the keys are those of a running process's current pages in the rule's
+range, which must be host addresses (`anemonectl add --help`). Each key without a
+region gets a free one, or all keys get REGION. Pages that move later are not
+followed. This needs CAP_SYS_ADMIN and permission to trace the process.
 
   -f, --file F    lines "KEY REGION", or "KEY" with --unmap; # begins a comment;
                   - for stdin
-      --unmap     forget the keys
-      --pid PID   the pages of this process
-      --range A-B only of these addresses of the process, B exclusive
-  -d, --device D  where several devices have a telemetry of this name
-  -j, --json      for programs
+      --unmap     unmap the keys
+      --pid PID   map the pages of this process
+      --range A-B only these addresses of the process, B exclusive
+  -d, --device D  needed if several devices have a telemetry with this name
+  -j, --json      print JSON
 
 example:  anemonectl map skew 0x323 1
 )",

@@ -19,19 +19,19 @@ int run(const Options& o) {
 
 const Command command_read = {
     .name = "read",
-    .summary = "read counters, with the rule's read effect",
+    .summary = "read counters and apply the rule's read effect",
     .help = R"(usage: anemonectl read NAME [--snapshot] [--channels] [--all] [--json]
 
-Shows the counters that are not zero: region, offset in it, value, and the addresses
-they stand for (of the first key, where a region has several). The rule's read_effect
-is applied: with a reset each read begins an interval. Of a telemetry that is
-rotated, what each key counted in its last turn.
+Shows the counters that are not zero: region, offset, value and addresses (of the
+first key, if a region has several). It applies the rule's read_effect; with a reset,
+each read begins a new interval. For a rotated telemetry it shows what each key
+counted in its last turn.
 
-      --snapshot  without the read effect: nobody else notices
-      --channels  a value for each memory channel, instead of the whole
-  -a, --all       those that are zero, too
-  -d, --device D  where several devices have a telemetry of this name
-  -j, --json      for programs
+      --snapshot  read without the read effect, which other readers do not notice
+      --channels  show a value for each memory channel instead of the sum
+  -a, --all       show counters that are zero, too
+  -d, --device D  needed if several devices have a telemetry with this name
+  -j, --json      print JSON
 )",
     .options = OPTION_SNAPSHOT | OPTION_CHANNELS | OPTION_ALL | OPTION_DEVICE | OPTION_JSON,
     .least = 1,

@@ -47,12 +47,12 @@ const Command command_rm = {
     .summary = "remove a telemetry, or all",
     .help = R"(usage: anemonectl rm NAME | --all [--device D] [--json]
 
-Ends the telemetry; its pipelines are free again and its counters gone. With the
-last one the process that held them ends, too.
+Removes the telemetry and its counters, and frees its pipelines. The background
+process anemone-holder ends with the last telemetry.
 
-  -a, --all       all that you have added
+  -a, --all       remove all your telemetries
   -d, --device D  only on this device
-  -j, --json      for programs
+  -j, --json      print JSON
 )",
     .options = OPTION_ALL | OPTION_DEVICE | OPTION_JSON,
     .least = 0,

@@ -49,18 +49,18 @@ int run(const Options& o) {
 
 const Command command_rotate = {
     .name = "rotate",
-    .summary = "let more keys take turns than there are regions",
+    .summary = "count more keys than there are regions, in turns",
     .help = R"(usage: anemonectl rotate NAME --period MS -f KEYS | NAME --stop
 
-Of the keys, as many as the telemetry has regions are counted for a period, read,
-and followed by the next. `anemonectl read` then shows what each counted in its
+Counts as many keys as the telemetry has regions for a period, its turn, reads them,
+and goes on with the next keys. `anemonectl read` shows what each key counted in its
 last turn.
 
-      --period MS  of a turn, 1 to 60000 ms
+      --period MS  length of a turn, 1 to 60000 ms
   -f, --file F     a key on each line; # begins a comment; - for stdin
-      --stop       end it
-  -d, --device D   where several devices have a telemetry of this name
-  -j, --json       for programs
+      --stop       end the rotation
+  -d, --device D   needed if several devices have a telemetry with this name
+  -j, --json       print JSON
 
 example:  seq 0 4095 | anemonectl rotate skew --period 500 -f -
 )",

@@ -36,7 +36,7 @@ int run_command(char** words) {
         note(words[0], ": ", error_text(error));
         _exit(error == ENOENT ? 127 : 126);
     }
-    /* The terminal sends these to the command, too. */
+    /* Ignored here, because the terminal sends these to the command, too. */
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
     passed.sa_handler = pass_on;
@@ -104,18 +104,18 @@ const Command command_run = {
     .summary = "count while a command runs, then print the counters",
     .help = R"(usage: anemonectl run -f RULES.toml [-o FILE] [--json] -- COMMAND [WORD...]
 
-Adds the rules of the file, runs the command, reads the counters when it has ended,
-and removes the rules. What other programs do in the device's memory is counted,
-too. The exit status is the command's.
+Adds the rules of the file, runs the command, reads the counters when it ends, and
+removes the rules. Accesses of other programs to the device's memory are counted,
+too. The exit status is that of the command.
 
   -f, --file F    the rules (docs/rules.md)
-  -o, --output F  the counters go to a file, not between the command's output
-      --channels  a value for each memory channel, instead of the whole
-  -a, --all       counters that are zero, too
-      --host-addresses  addresses and keys of the file are the host's, not the
-                  device's
-  -d, --device D  not needed where there is only one
-  -j, --json      for programs: a list with an object for each rule
+  -o, --output F  write the counters to this file
+      --channels  show a value for each memory channel instead of the sum
+  -a, --all       show counters that are zero, too
+      --host-addresses  addresses and keys in the file are host addresses, not
+                  device addresses
+  -d, --device D  not needed if there is only one
+  -j, --json      print JSON: a list with an object for each rule
 
 example:  anemonectl run -f skew.toml -- numactl --membind=1 ./server
 )",

@@ -23,13 +23,13 @@ void show(const Telemetry& t, const anemone_status& status, bool json) {
         {"unmapped", "accesses whose key is not mapped", status.unmapped},
         {"out_of_range", "accesses past the last counter", status.out_of_range},
         {"notifications", "times the predicate held", status.notifications},
-        {"events", "notifications that were told", status.events},
+        {"events", "notifications that were reported", status.events},
         {"parity_errors", "reads with bad parity", status.parity_errors},
         {"mapped", "keys that are mapped", status.mapped},
         {"pipelines", "pipelines taken", t.pipelines},
         {"regions", "regions", t.regions},
         {"region_counters", "counters of a region", t.region_counters},
-        {"rotated", "keys that take turns", t.turns.size()},
+        {"rotated", "keys in rotation", t.turns.size()},
     };
     const char* harvest = harvest_name(status.harvest);
     Json object = {{"name", t.name}, {"id", t.id}};
@@ -57,14 +57,14 @@ int run(const Options& o) {
 
 const Command command_status = {
     .name = "status",
-    .summary = "what became of the accesses that a rule matched",
+    .summary = "show matched, unmapped and out-of-range accesses",
     .help = R"(usage: anemonectl status NAME [--json]
 
-Every access that passes the rule's filter is matched, unmapped or out of range;
-shows how many, with notifications, errors, and what the telemetry takes up.
+Every access that passes the rule's filter is matched, unmapped or out of range.
+Shows these counts, notifications, errors, and the resources of the telemetry.
 
-  -d, --device D  where several devices have a telemetry of this name
-  -j, --json      for programs
+  -d, --device D  needed if several devices have a telemetry with this name
+  -j, --json      print JSON
 )",
     .options = OPTION_DEVICE | OPTION_JSON,
     .least = 1,

@@ -14,7 +14,7 @@
 namespace {
 
 constexpr int BAR_WIDTH = 24;
-/* Lines of the screen without rows, including the cursor's. */
+/* Screen lines that are not rows, including the cursor's. */
 constexpr unsigned int OTHER_LINES = 4;
 
 double now() {
@@ -170,21 +170,21 @@ int run(const Options& o) {
 
 const Command command_watch = {
     .name = "watch",
-    .summary = "the hottest regions, as they change",
+    .summary = "show the hottest regions continuously",
     .help = R"(usage: anemonectl watch NAME [--interval S] [--top N] [--counters] [--once] [--json]
 
-Shows what was counted in each interval, hottest first: the count, its share of all,
-and the addresses of the region. It reads snapshots, so that others who read the
-telemetry notice nothing. On a terminal the table is redrawn in place; elsewhere
-one follows another. Ctrl-C ends it. Values of an op that does not add are shown as
-they are.
+Shows what each region counted in each interval, hottest first: the count, its share
+of the total, and the addresses. It reads snapshots, which other readers do not
+notice. On a terminal it redraws the table in place, elsewhere it prints one table
+after another. Ctrl-C ends it. If the rule's op does not add, it shows the values
+instead.
 
-  -i, --interval S  seconds (1)
-  -n, --top N       rows at most (20)
-      --counters    a row for each counter, not for each region
-      --once        one interval
-  -d, --device D    where several devices have a telemetry of this name
-  -j, --json        for programs: an object on a line for each interval
+  -i, --interval S  length of an interval in seconds (1)
+  -n, --top N       largest number of rows (20)
+      --counters    show a row for each counter instead of each region
+      --once        show one interval
+  -d, --device D    needed if several devices have a telemetry with this name
+  -j, --json        print JSON: an object on a line for each interval
 )",
     .options =
         OPTION_INTERVAL | OPTION_TOP | OPTION_COUNTERS | OPTION_ONCE | OPTION_DEVICE | OPTION_JSON,

@@ -12,7 +12,7 @@
 
 namespace {
 
-/* A larger file is not a hand-written one. */
+/* Refuses files that are surely no rule or key files. */
 constexpr size_t LARGEST_FILE = 64u << 20;
 
 } // namespace

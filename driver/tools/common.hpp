@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What every file of anemonectl needs: errors, descriptors, files and numbers. */
+/* Errors, descriptors, files and numbers, for all files of anemonectl. */
 #ifndef ANEMONECTL_COMMON_HPP
 #define ANEMONECTL_COMMON_HPP
 
@@ -48,7 +48,7 @@ template <class... Parts> void note(const Parts&... parts) {
     print_note(text(parts...));
 }
 
-/* errno or another error, in words. */
+/* The text of errno, or of another error. */
 std::string error_text();
 std::string error_text(int error);
 

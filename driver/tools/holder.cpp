@@ -17,7 +17,7 @@ namespace {
 constexpr size_t MOST_CLIENTS = 64;
 /* A holder without telemetries polls whether it may end. */
 constexpr int LOOK_MS = 200;
-/* A holder that nobody used ends after so many polls. */
+/* A holder without any client ends after this many polls. */
 constexpr unsigned int UNUSED_LOOKS = 50;
 /* The owner of a telemetry that was committed. */
 constexpr int NOBODY = -1;

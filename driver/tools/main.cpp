@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* anemonectl: telemetries of an Anemone memory expander from a shell. See man/anemonectl.8. */
+/* anemonectl: counts memory accesses in an Anemone memory expander. See man/anemonectl.8. */
 #include <cstdio>
 #include <fcntl.h>
 #include <new>
@@ -15,23 +15,22 @@ constexpr const Command* commands[] = {
 };
 
 void help() {
-    std::puts(
-        "usage: anemonectl COMMAND ...\n"
-        "\n"
-        "Counts memory accesses in an Anemone memory expander, by rules that are written in a\n"
-        "file (docs/rules.md).\n");
+    std::puts("usage: anemonectl COMMAND ...\n"
+              "\n"
+              "Counts memory accesses in an Anemone memory expander by the rules of a file\n"
+              "(docs/rules.md).\n");
     for (const Command* command : commands)
         std::printf("  %-8s  %s\n", command->name, command->summary);
     std::puts(R"(
-`anemonectl COMMAND --help` tells the rest; --version which this is.
+`anemonectl COMMAND --help` describes a command; --version prints the version.
 
 A first session:
-  anemonectl list                    what is there
-  anemonectl add -f hotness.toml     count, by 2 MiB page
-  anemonectl watch hotness           the hottest pages, as they change
+  anemonectl list                    lists the devices
+  anemonectl add -f hotness.toml     counts accesses by 2 MiB page
+  anemonectl watch hotness           shows the hottest pages
   anemonectl rm hotness
 
-Exit status: 0; 1 when something did not work; 2 when what was asked for is wrong.)");
+Exit status: 0 on success; 1 if the work failed; 2 if the input is wrong.)");
 }
 
 int run(const Command& command, int argc, char** argv) {

@@ -5,7 +5,7 @@
 
 namespace {
 
-/* The device has no code for "no op", so bit 0 is ADD's. */
+/* The feature bits begin with ADD, because "no op" has no bit. */
 constexpr uint64_t op_bit(unsigned int code) {
     return 1ULL << (code - ANEMONE_OP_ADD);
 }

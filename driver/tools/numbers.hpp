@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Files with numbers on lines, and comments. */
+/* Files with lines of numbers and comments. */
 #ifndef ANEMONECTL_NUMBERS_HPP
 #define ANEMONECTL_NUMBERS_HPP
 

@@ -23,6 +23,7 @@ enum Code {
     TABLE,
     DEVICE_GIB,
     FLAT,
+    HASH,
     COUNT,
     HOST,
     PID,
@@ -52,6 +53,7 @@ constexpr struct {
     {{"table", required_argument, nullptr, TABLE}, OPTION_LIMITS},
     {{"device-gib", required_argument, nullptr, DEVICE_GIB}, OPTION_LIMITS},
     {{"flat", no_argument, nullptr, FLAT}, OPTION_LIMITS},
+    {{"hash", no_argument, nullptr, HASH}, OPTION_LIMITS},
     {{"count", required_argument, nullptr, COUNT}, OPTION_COUNT},
     {{"host-addresses", no_argument, nullptr, HOST}, OPTION_HOST},
     {{"pid", required_argument, nullptr, PID}, OPTION_PID},
@@ -147,6 +149,8 @@ bool& flag(Options& o, int code) {
         return o.host;
     case COUNTERS:
         return o.counters;
+    case HASH:
+        return o.limits.hash;
     default:
         return o.limits.flat;
     }

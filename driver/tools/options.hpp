@@ -24,7 +24,7 @@ enum OptionBit : unsigned int {
     OPTION_STOP = 1u << 11,
     OPTION_OUTPUT = 1u << 12,
     OPTION_COUNTERS = 1u << 13,
-    OPTION_LIMITS = 1u << 14, /* --pipelines, --states, --table, --device-gib, --flat */
+    OPTION_LIMITS = 1u << 14, /* --pipelines, --states, --table, --device-gib, --flat, --hash */
     OPTION_COUNT = 1u << 15,
     OPTION_HOST = 1u << 16,
     OPTION_PID = 1u << 17,  /* --pid, --range */

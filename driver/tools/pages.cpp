@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* pagemap is longer than 2 GiB even for a 32-bit program. */
+/* A 32-bit program needs 64-bit offsets, because pagemap is longer than 2 GiB. */
 #define _FILE_OFFSET_BITS 64
 
 #include "pages.hpp"
@@ -34,8 +34,8 @@ static_assert(sizeof(off_t) == sizeof(uint64_t));
     if (error == ESRCH || access(device_proc(pid).c_str(), F_OK))
         no_process(pid);
     fail(file, ": ", error_text(error),
-         ": to see where a process's pages are takes CAP_SYS_ADMIN, the right to trace it, and "
-         "a kernel with CONFIG_PROC_PAGE_MONITOR (see anemonectl(8))");
+         ": reading a process's page addresses needs CAP_SYS_ADMIN, permission to trace it, and a "
+         "kernel with CONFIG_PROC_PAGE_MONITOR (see anemonectl(8))");
 }
 
 /* "START-END ..." in hex; a mapping of the kernel gives an empty span. */
@@ -92,7 +92,7 @@ private:
         if (!(entry & PRESENT))
             return;
         if (!start)
-            fail(path_, ": page numbers are hidden: to see them takes CAP_SYS_ADMIN");
+            fail(path_, ": page numbers are hidden: reading them needs CAP_SYS_ADMIN");
         if (start >= spec_.filter.end || start + size_ <= spec_.filter.start)
             return;
         for (uint64_t key = start >> shift; key <= (start + size_ - 1) >> shift; key++)

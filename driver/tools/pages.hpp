@@ -11,8 +11,8 @@ struct ProcessKey {
 };
 
 /*
- * The keys, each once and by address, that the process's pages have now in a rule of host
- * addresses. `within`: only these addresses of the process; more than `most` keys are an error.
+ * The keys of a process's current pages under a rule of host addresses: each key once, ordered by
+ * address. `within`: only these addresses of the process; more than `most` keys are an error.
  */
 std::vector<ProcessKey> keys_of_process(uint32_t pid, const anemone_spec& spec, Span within,
                                         uint32_t most);

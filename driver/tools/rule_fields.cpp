@@ -8,7 +8,7 @@
 
 namespace {
 
-/* The digits of "0x" and digits with single underscores between them. */
+/* The digits of a number "0x...", which may have single underscores between digits. */
 std::optional<std::string> hex_digits(std::string_view written) {
     std::string digits;
     bool after_digit = false;
@@ -61,7 +61,7 @@ Scope Scope::inner(const char* key) const {
     return within;
 }
 
-/* The line of a field: that of the rule's field which contains it, or of the rule. */
+/* The line of a field: of the rule's field that contains it, or else of the rule. */
 toml::source_index Scope::line_of(std::string_view key) const {
     std::string_view top = path_.empty() ? key.substr(0, key.find('[')) : path_;
 

@@ -20,6 +20,9 @@ Limits Limits::of_host() const {
 }
 
 uint64_t region_counters(const anemone_spec& spec, uint64_t bytes) {
+    if (spec.hash.size)
+        return std::bit_ceil(uint64_t{spec.hash.size});
+
     /* Address bits that the device does not have are zero, so they need no counters. */
     uint64_t all = UINT64_MAX >> std::countl_zero(bytes - 1) >> spec.translation.sub.shift;
     uint64_t last =
@@ -105,6 +108,24 @@ void check_host_fields(const Scope& primary, const Scope& sub, const anemone_tra
     if (fields.sub.mask >= reach)
         sub.wrong("mask", text("with --host-addresses less than ", Hex{reach},
                                ", a key's reach by primary.shift ", shift));
+}
+
+void read_hash(const Scope& rule, anemone_spec& spec) {
+    Scope s = rule.inner("hash");
+    uint64_t counters = uint64_t{s.limits.states} * (64 / spec_width(spec));
+
+    if (!s)
+        return;
+    if (!s.limits.hash)
+        rule.wrong("hash", "no hash, as none is built in");
+    s.only_keys({"multiplier", "size"});
+    spec.hash.multiplier =
+        static_cast<uint32_t>(s.number("multiplier", (1U << ANEMONE_HASH_BITS) - 1));
+    if (spec.hash.multiplier % 2 == 0)
+        s.wrong("multiplier", "an odd number");
+    spec.hash.size = static_cast<uint32_t>(s.number("size", counters));
+    if (!spec.hash.size)
+        s.wrong("size", "1 or more");
 }
 
 void read_update(const Scope& rule, anemone_operation& update) {
@@ -213,8 +234,8 @@ void read_map(const Scope& s, Rule& rule) {
         most = std::max(most, region + 1);
     }
     /*
-     * As many regions as the file names. If it names none, one for `map` to use, or for host
-     * addresses as many as a pipeline holds, for a process's pages.
+     * As many regions as the file names. If it names none: one for the command `map`, or with host
+     * addresses as many as a pipeline holds (0), for the pages of a process.
      */
     rule.spec.regions = most || s.limits.host ? most : 1;
 }
@@ -226,7 +247,7 @@ Rule read_rule(const Scope& s) {
     anemone_spec& spec = rule.spec;
 
     s.only_keys({"name", "type", "range", "primary", "update", "map"},
-                {"near", "sub", "width", "notify", "read_effect", "read_every"});
+                {"near", "sub", "hash", "width", "notify", "read_effect", "read_every"});
     read_name(s, rule);
     read_range(s, spec);
     spec.flags = s.limits.host ? ANEMONE_SPEC_HOST : 0;
@@ -243,6 +264,7 @@ Rule read_rule(const Scope& s) {
     read_field(primary, spec.translation.primary);
     if (sub)
         read_field(sub, spec.translation.sub);
+    read_hash(s, spec);
     if (s.limits.host)
         check_host_fields(primary, sub, spec.translation);
     read_update(s, spec.update);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Rule files (docs/rules.md) of `anemone replay`, as telemetries of the driver. */
+/* Reads rule files (docs/rules.md), the same as for `anemone replay`, for the driver. */
 #ifndef ANEMONECTL_RULES_HPP
 #define ANEMONECTL_RULES_HPP
 
@@ -8,12 +8,12 @@
 
 #include "common.hpp"
 
-/* What a rule may use: the sizes of a device, and its features. */
+/* The sizes and features of a device, which limit a rule. */
 struct Limits {
     uint32_t pipelines, states, table;
     uint64_t bytes;    /* of the device's memory */
     uint64_t features; /* the register `features` */
-    bool flat;
+    bool flat, hash;
     bool from_options; /* command line options of these names change them */
     bool host;         /* the file's addresses and keys are the host's */
 
@@ -29,6 +29,7 @@ constexpr Limits default_limits = {
     .bytes = 16ULL << 30,
     .features = UINT64_MAX,
     .flat = false,
+    .hash = false,
     .from_options = true,
     .host = false,
 };

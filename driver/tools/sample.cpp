@@ -6,7 +6,7 @@
 
 namespace {
 
-/* What was counted between two samples, even if another reader reset the counter in between. */
+/* The count between two samples, even if another reader reset the counter in between. */
 uint64_t difference(const anemone_spec& spec, uint64_t now, uint64_t before) {
     unsigned int width = spec_width(spec);
     uint64_t all = width < 64 ? (1ULL << width) - 1 : UINT64_MAX;

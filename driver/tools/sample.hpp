@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a telemetry counted since the last sample, hottest first; snapshots do not disturb it. */
+/* Counts of a telemetry since the last sample, hottest first, read by snapshots. */
 #ifndef ANEMONECTL_SAMPLE_HPP
 #define ANEMONECTL_SAMPLE_HPP
 

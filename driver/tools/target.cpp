@@ -21,8 +21,8 @@ std::vector<std::string> candidates(const Options& options) {
     std::string allowed;
 
     if (paths.empty())
-        fail("there is no /dev/anemone*: is the driver loaded (lsmod | grep anemone) and a device "
-             "there?");
+        fail("there is no /dev/anemone*: is the driver loaded (lsmod | grep anemone), and is there "
+             "a device?");
     if (options.device.empty())
         return paths;
     for (const std::string& path : paths) {

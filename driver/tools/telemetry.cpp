@@ -12,24 +12,24 @@ namespace {
 /* Counters per read, so that values fit into memory and no call occupies the device for long. */
 constexpr uint32_t READ_AT_ONCE = 1u << 15;
 
-/* errno in words, with its meaning here. */
+/* The text of an error, with its meaning for the driver. */
 std::string why(int error) {
     switch (error) {
     case EPERM:
     case EACCES:
-        return "permission denied: to count is CAP_PERFMON's, to map physical addresses "
-               "CAP_SYS_ADMIN's (see anemone(4))";
+        return "permission denied: counting needs CAP_PERFMON, mapping physical addresses "
+               "CAP_SYS_ADMIN (see anemone(4))";
     case EIO:
-        return "the device was given up by its driver (see the kernel's log)";
+        return "the driver gave the device up (see the kernel's log)";
     case ENODEV:
         return "the device is gone";
     case ENOENT:
         return "the telemetry is gone";
     case EBUSY:
-        return "it takes turns, or the device is asleep";
+        return "the telemetry is rotated, or the device is asleep";
     case ESTALE:
-        return "the host has put the memory elsewhere since the rule was added; remove it and add "
-               "it again";
+        return "the host has moved the memory since the rule was added; remove the rule and add it "
+               "again";
     default:
         return error_text(error);
     }
@@ -99,6 +99,7 @@ Limits limits_of(const anemone_info& info) {
         .bytes = info.address_bits < 64 ? 1ULL << info.address_bits : UINT64_MAX,
         .features = info.features,
         .flat = (info.flags & ANEMONE_INFO_FLAT) != 0,
+        .hash = (info.features & ANEMONE_FEATURES_HASH_MASK) != 0,
         .from_options = false,
         .host = false,
     };
@@ -170,8 +171,8 @@ static std::vector<anemone_entry> identity(const anemone_info& info, const anemo
 
         first = start >> shift;
         /*
-         * Otherwise the range is in memory of another address range, of which the driver tells
-         * nothing.
+         * Otherwise the range is in another address range of the memory, which the driver does not
+         * report.
          */
         if (start < end)
             keys = std::min(keys, ((end - 1) >> shift) - first + 1);
@@ -185,13 +186,13 @@ void telemetry_map_rule(const Session& session, const Rule& rule, Telemetry& add
     std::vector<anemone_entry> entries =
         rule.identity ? identity(session.info, rule.spec, added.regions) : rule.map;
 
-    /* Leave out keys that can never be counted, which a replay allows and the driver refuses. */
+    /* Leaves out keys that can never count: a replay allows them, but the driver refuses them. */
     auto left_out = std::erase_if(
         entries, [&](const anemone_entry& entry) { return !reaches(rule.spec, entry.key); });
 
     if (left_out && !rule.identity)
         note("rule \"", rule.name, "\": ", left_out,
-             " keys of the map are left out: no address of theirs is in the range");
+             " keys of the map are left out: none of their addresses is in the range");
     telemetry_map(session, added, entries);
 }
 

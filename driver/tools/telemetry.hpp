@@ -50,8 +50,8 @@ void telemetry_map_rule(const Session& session, const Rule& rule, Telemetry& add
 void telemetry_map(const Session& session, Telemetry& telemetry,
                    std::span<const anemone_entry> entries);
 /*
- * Replaces the map or rotation of before; no keys end the rotation. Returns the nanoseconds until
- * every key has had a turn.
+ * Replaces the map or the previous rotation; without keys it ends the rotation. Returns the
+ * nanoseconds until every key has had a turn.
  */
 uint64_t telemetry_rotate(const Session& session, Telemetry& telemetry,
                           std::span<const uint64_t> keys, uint32_t period_ms);
@@ -61,7 +61,7 @@ anemone_status telemetry_status(const Session& session, const Telemetry& telemet
 std::vector<uint64_t> telemetry_read(const Session& session, const Telemetry& telemetry,
                                      uint32_t flags);
 
-/* What a key of a rotation counted in its last turn; turns 0: none yet. */
+/* The counters of a rotated key after its last turn; turns 0: no turn yet. */
 struct Turn {
     uint64_t turns, start_ns, end_ns;
     std::vector<uint64_t> values;

@@ -15,12 +15,12 @@ namespace {
 /* Longest text, and most elements of a list, that a message shows. */
 constexpr size_t LONGEST = 80;
 constexpr size_t MOST_ELEMENTS = 4;
-/* More wide numbers than any valid file has; each one makes the parser read the file again. */
+/* More than any valid file has. Each wide number makes the parser read the file again. */
 constexpr size_t MOST_WIDE = 1000;
-/* More dots in a key than any rule has, and few enough for the parser's recursion. */
+/* More than any rule has, and few enough for the parser's recursion. */
 constexpr size_t MOST_DOTS = 128;
 
-/* Converts other systems' line ends to ours, as Python does. */
+/* Converts "\r\n" to "\n", as Python does. */
 std::string plain_lines(std::string_view content) {
     std::string plain;
 
@@ -103,8 +103,8 @@ void TomlFile::find_lines() {
 
 /*
  * Returns the end of the string at `start`: its last quote, or the end of the file if there is
- * none. After a backslash that skips blanks it escapes a character past ASCII, because the parser
- * would test it for a blank.
+ * none. It escapes a non-ASCII character that follows a backslash and blanks, because the parser
+ * would test that character for a blank.
  */
 size_t TomlFile::string_end(size_t start) {
     char32_t quote = content_[start];
@@ -139,9 +139,9 @@ size_t TomlFile::string_end(size_t start) {
 }
 
 /*
- * Refuses files that toml++ 3 does not survive: characters past ASCII outside of strings and
- * comments, for which its test for blanks has undefined behaviour, and keys of thousands of dots,
- * on which it recurses. It also refuses a byte order mark, which toml++ would skip.
+ * Refuses files on which toml++ 3 fails: non-ASCII characters outside strings and comments, for
+ * which its test for blanks has undefined behaviour, and keys with thousands of dots, on which it
+ * recurses. It also refuses a byte order mark, which toml++ would skip.
  */
 void TomlFile::refuse_what_breaks_the_parser() {
     size_t dots = 0;
@@ -164,8 +164,8 @@ void TomlFile::refuse_what_breaks_the_parser() {
 }
 
 /*
- * toml++ accepts no integer past 63 bits, but masks have 64. Where it stops at one, this puts the
- * number between quotes. Errors come in file order, so earlier positions stay valid.
+ * toml++ accepts integers of up to 63 bits, but masks have 64. If it stops at a wider integer, this
+ * function puts quotes around it. Errors come in file order, so earlier positions stay valid.
  */
 bool TomlFile::quote_wide_integer(const toml::parse_error& error) {
     constexpr std::u32string_view blanks = U" \t\n", of_number = U"0123456789abcdefABCDEFxob_+-";

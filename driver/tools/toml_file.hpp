@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A TOML file read by toml++, with what rule files need in addition: whole numbers past 63 bits,
- * and values in messages as they were written.
+ * A TOML file read by toml++, with two additions for rule files: integers of 64 bits, and values in
+ * messages as they are written in the file.
  */
 #ifndef ANEMONECTL_TOML_FILE_HPP
 #define ANEMONECTL_TOML_FILE_HPP

@@ -55,7 +55,7 @@ bool receive_all(int socket, void* data, size_t size) {
     return true;
 }
 
-/* Room for the one descriptor that a message may carry. */
+/* Space for one file descriptor. */
 union Control {
     cmsghdr align;
     char bytes[CMSG_SPACE(sizeof(int))];
@@ -111,7 +111,7 @@ std::optional<WireMessage> wire_receive(int socket, Descriptor* fd) {
 
             std::memcpy(&number, CMSG_DATA(c), sizeof(number));
 
-            /* A descriptor that was not expected is closed. */
+            /* An unexpected descriptor is closed here. */
             Descriptor passed(number);
 
             if (fd)
@@ -176,7 +176,7 @@ std::optional<Telemetry> wire_receive_telemetry(int socket) {
     return telemetry;
 }
 
-/* --- Places ----------------------------------------------------------------------------------- */
+/* --- Paths ------------------------------------------------------------------------------------ */
 
 std::string wire_directory() {
     const char* runtime = std::getenv("XDG_RUNTIME_DIR");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Messages between anemonectl and its holder, the same program, on a stream socket. */
+/* Messages between anemonectl and its holder (the same program) on a stream socket. */
 #ifndef ANEMONECTL_WIRE_HPP
 #define ANEMONECTL_WIRE_HPP
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conjugate gradient on the 7-point Laplacian of a cuboid, shaped like HPCG: a sparse matrix by
-// rows with indices, and a vector whose tail is what the neighbours sent. Messages are received
-// right into that tail, which shared CXL memory cannot be: there it would be unpacked.
+// Conjugate gradient on the 7-point Laplacian of a cuboid, like HPCG: a sparse matrix in rows with
+// column indices, and a vector that ends with the neighbours' values. Messages are received
+// directly into the end of the vector. Shared CXL memory cannot be part of the vector, so data
+// there must be unpacked.
 //
 //     mpirun -n RANKS cg SIDE ITERATIONS [message|shared]
 //
-// A rank has SIDE^3 rows. "shared" leaves what is sent in shared memory, out of which the
-// neighbours unpack it: no message. Both print the same part of the residual that is left, the
-// seconds of all iterations, and of one of the first rank's shortest ten in a row.
+// Each rank has SIDE^3 rows. With "shared" a rank writes its faces to shared memory and the
+// neighbours unpack them, without messages. Both modes print the same relative residual, the
+// seconds of all iterations, and the seconds of an iteration in the first rank's shortest ten
+// consecutive ones.
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,21 +17,22 @@
 #include <string.h>
 
 enum { FACES = 6, ROW = 7 };
-// A single iteration may find what its neighbour sent already there: in a row, all but one wait.
+// A single iteration may find its neighbour's data already there. Of consecutive iterations all but
+// one must wait, so their mean is measured.
 enum { IN_A_ROW = 10 };
 
 static int side;
-static size_t rows, face; // of a rank, of one of its faces
+static size_t rows, face; // rows of a rank, and of one of its faces
 static int neighbour[FACES];
 static int* columns; // [rows][ROW], -1: none
 static double* values;
 static double* out[FACES];
 static MPI_Comm grid;
-static bool shared;                // messages are left in shared memory
-static MPI_Win window;             // of it
-static double *own, *other[FACES]; // this rank's part of it, the neighbours'
+static bool shared;                // use shared memory instead of messages
+static MPI_Win window;             // the shared memory
+static double *own, *other[FACES]; // this rank's segment of it, and the neighbours'
 
-// Cell of a face: which = 0, 1: x; 2, 3: y; 4, 5: z; low, then high.
+// The row of the i-th cell of a face. which: 0, 1 for x; 2, 3 for y; 4, 5 for z; low, then high.
 static size_t on_face(int which, size_t i) {
     const size_t n = (size_t)side, a = i % n, b = i / n, end = which & 1 ? n - 1 : 0;
     const size_t x = which / 2 == 0 ? end : a;
@@ -76,21 +79,23 @@ static void send_and_receive(double* x) {
         MPI_Wait(&requests[f], MPI_STATUS_IGNORE);
 }
 
-// Where a rank leaves a face for its neighbour, alternating: one barrier an iteration is enough.
-static double* place(double* segment, int f, int turn) {
-    return segment + ((size_t)f * 2 + (size_t)(turn & 1)) * face;
+// The buffer of a face in shared memory. Two buffers alternate, so one barrier per iteration is
+// enough.
+static double* buffer_of(double* segment, int f, int iteration) {
+    return segment + ((size_t)f * 2 + (size_t)(iteration & 1)) * face;
 }
 
-static void publish_and_unpack(double* x, int turn) {
+static void publish_and_unpack(double* x, int iteration) {
     for (int f = 0; f < FACES; f++)
         if (neighbour[f] != MPI_PROC_NULL)
-            pack(x, f, place(own, f, turn));
+            pack(x, f, buffer_of(own, f, iteration));
     MPI_Win_sync(window);
     MPI_Barrier(grid);
     MPI_Win_sync(window);
     for (int f = 0; f < FACES; f++)
         if (neighbour[f] != MPI_PROC_NULL)
-            memcpy(x + rows + (size_t)f * face, place(other[f], f ^ 1, turn), face * sizeof *x);
+            memcpy(x + rows + (size_t)f * face, buffer_of(other[f], f ^ 1, iteration),
+                   face * sizeof *x);
 }
 
 static void share(void) {
@@ -105,9 +110,9 @@ static void share(void) {
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
 }
 
-static void multiply(double* x, double* y, int turn) {
+static void multiply(double* x, double* y, int iteration) {
     if (shared)
-        publish_and_unpack(x, turn);
+        publish_and_unpack(x, iteration);
     else
         send_and_receive(x);
     for (size_t i = 0; i < rows; i++) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Heat on a square, a tile a rank: each step every cell becomes the mean of its four neighbours.
+// Heat equation on a square, one tile per rank: in each step every cell becomes the mean of its
+// four neighbours.
 //
 //     mpirun -n RANKS heat TILE STEPS message|ns|we [ROWS]
 //
-// TILE is the side of a tile in cells, 8 bytes each. "message" sends the four edges; "ns" and "we"
-// leave those of two sides in shared memory, where the neighbours load them: no message. All three
-// print the same sum, the seconds of all steps, and of a step of the first rank's shortest ten in a
-// row. ROWS of tiles: as square as can be where it is not given.
+// TILE is the side of a tile in cells of 8 bytes. "message" sends all four edges. "ns" and "we"
+// write the edges of two sides to shared memory, and the neighbours load them there. All three
+// modes print the same sum, the seconds of all steps, and the seconds of a step in the first rank's
+// shortest ten consecutive ones. ROWS is the number of rows of tiles (default: as square as
+// possible).
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,13 +16,14 @@
 #include <string.h>
 
 enum side { NORTH, SOUTH, WEST, EAST, SIDES };
-// A single step may find what its neighbour sent already there: in a row, all but one wait for it.
+// A single step may find its neighbour's data already there. Of consecutive steps all but one must
+// wait, so their mean is measured.
 enum { IN_A_ROW = 10 };
 
 static int n; // cells of a tile's side
 static int neighbour[SIDES];
-static double* tile[2];       // now and next
-static double* halo[SIDES];   // what the neighbour has on that side
+static double* tile[2];       // current and next values
+static double* halo[SIDES];   // the neighbour's edge on that side
 static bool shared[SIDES];    // the halo is in the neighbour's shared memory
 static MPI_Datatype edges[2]; // a row, a column
 
@@ -52,8 +55,8 @@ static void exchange(double* cells, MPI_Comm grid) {
     MPI_Waitall(posted, requests, MPI_STATUSES_IGNORE);
 }
 
-// Where a rank leaves an edge for its neighbour, alternating: one barrier a step is enough.
-static double* place(double* segment, enum side side, int step) {
+// The buffer of an edge in shared memory. Two buffers alternate, so one barrier per step is enough.
+static double* buffer_of(double* segment, enum side side, int step) {
     return segment + ((size_t)side * 2 + (size_t)(step & 1)) * (size_t)n;
 }
 
@@ -62,7 +65,7 @@ static void publish(double* cells, double* own, double** segments, int step, MPI
     for (int s = 0; s < SIDES; s++) {
         const double* from = edge(cells, (enum side)s);
         const size_t stride = s == WEST || s == EAST ? (size_t)n : 1;
-        double* to = place(own, (enum side)s, step);
+        double* to = buffer_of(own, (enum side)s, step);
         for (int i = 0; shared[s] && i < n; i++)
             to[i] = from[(size_t)i * stride];
     }
@@ -71,7 +74,7 @@ static void publish(double* cells, double* own, double** segments, int step, MPI
     MPI_Win_sync(window);
     for (int s = 0; s < SIDES; s++)
         if (shared[s] && neighbour[s] != MPI_PROC_NULL)
-            halo[s] = place(segments[s], opposite((enum side)s), step);
+            halo[s] = buffer_of(segments[s], opposite((enum side)s), step);
 }
 
 static void relax(const double* now, double* next) {

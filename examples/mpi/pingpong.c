@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Latency and bandwidth of MPI between the first and the last rank, as osu_latency and osu_bw have
-// them: half of a round trip of 8 bytes; large messages, WINDOW under way at a time.
+// Latency and bandwidth of MPI between the first and the last rank, as in osu_latency and osu_bw:
+// half of a round trip of 8 bytes; large messages, WINDOW of them at a time.
 //
 //     mpirun -n RANKS pingpong [BATCHES]
 //
-// Prints the best of so many batches (100) and the best bandwidth of all sizes: what else runs on
-// the machine only adds.
+// Prints the best latency of all batches (100) and the best bandwidth of all sizes, because other
+// load on the machine can only make results worse.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static void receive(int bytes) {
     MPI_Recv(data[0], bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-// Of one way, seconds.
+// Seconds of one way.
 static double latency(void) {
     const double begin = MPI_Wtime();
     for (int i = 0; i < TRIPS; i++) {
@@ -36,7 +36,7 @@ static double latency(void) {
     return (MPI_Wtime() - begin) / TRIPS / 2;
 }
 
-// Bytes a second of one window and its answer.
+// Bytes per second of one window and its answer.
 static double bandwidth(int bytes) {
     MPI_Request requests[WINDOW];
     const double begin = MPI_Wtime();

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Anemone where the example design has its afu_top: `cxlip2iafu` comes from the CXL IP, `iafu2mc` goes to the memory
-// controllers, one AXI4 channel each. Only names are mapped here; all else is in BoardExpander, emitted from Chisel.
+// Anemone in the place of the example design's afu_top: `cxlip2iafu` comes from the CXL IP, `iafu2mc` goes to the
+// memory controllers, one AXI4 channel each. This module only maps names; BoardExpander, emitted from Chisel, does the
+// rest.
 //
-// The clocks need not know of each other. Both resets are low when active and last four cycles of their clock.
-// Interrupt messages are in afu_clk: a vector is held until interrupt_ready takes it.
+// The clocks may be asynchronous. Both resets are active low and last at least four cycles of their clock. Interrupt
+// messages are in afu_clk: a vector is held until interrupt_ready.
 module anemone_afu
   import anemone_tap_pkg::*;
 #(
-    // The tap asks for one whole line at a time. 1: what its length, size, burst and last say is not looked at.
+    // The tap requests one whole line at a time. 1: ignore its len, size, burst and last.
     parameter bit ONE_LINE = 1'b1
 ) (
     input logic afu_clk,
@@ -29,7 +30,7 @@ module anemone_afu
     output logic                       csr_avmm_waitrequest,
     output logic [CSR_DATA_BITS-1:0]   csr_avmm_readdata,
     output logic                       csr_avmm_readdatavalid,
-    // The example design has no wires for these two; without them a refused access is not told from another.
+    // The example design has no wires for these two. Without them the host does not see a refused access.
     output logic                       csr_avmm_writeresponsevalid,
     output logic [1:0]                 csr_avmm_response,
 
@@ -37,7 +38,7 @@ module anemone_afu
     input  logic       interrupt_ready,
     output logic [5:0] interrupt_vector,
 
-    // Held high before a reset of the memory path, until quiet: then nothing is under way that the reset would lose.
+    // Hold quiesce high before a reset of the memory path, until quiet: then the reset loses no request.
     input  logic quiesce,
     output logic quiet
 );
@@ -65,7 +66,7 @@ module anemone_afu
     end
   end
 
-  // What does not travel through the expander: a host's line is plain memory.
+  // Signals that the expander does not pass on, because a host's line is plain memory.
   for (genvar c = 0; c < CHANNELS; c++) begin : gen_plain
     assign made[c].awprot    = '0;
     assign made[c].awqos     = '0;
@@ -84,7 +85,7 @@ module anemone_afu
   assign iafu2mc_to_mc_axi4      = made;
   assign iafu2cxlip_from_mc_axi4 = answered;
 
-  // A poisoned write to a register is taken, and goes no further. It has no response.
+  // A poisoned register write is accepted and dropped, without a response.
   logic drop, csr_waitrequest;
   assign drop                 = csr_avmm_write & csr_avmm_poison;
   assign csr_avmm_waitrequest = csr_waitrequest & ~drop;

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# What crosses between the clock of the memory path and that of the control port, wherever anemone_afu is: levels
-# into Synchronizer, and two words that are still while they are looked at (hw/src/bus/CrossingLink.scala).
+# Crossings between the clocks of the memory path and of the control port, wherever anemone_afu is: levels into a
+# Synchronizer, and two words that are stable while they are sampled (hw/src/bus/CrossingLink.scala).
 #
-# set_false_path does not overrule set_max_skew and set_net_delay (Quartus Prime Pro 21.3 and later).
+# set_false_path does not override set_max_skew and set_net_delay (Quartus Prime Pro 21.3 and later).
 
-# A level is seen a cycle sooner or later; no edge has to be met. A reset's comes from anywhere.
+# A level may be sampled a cycle sooner or later, so it needs no timing. The level of a reset has any source.
 foreach flops [get_entity_instances Synchronizer] {
     set_false_path -to [get_registers $flops|meta]
 }
 
-# A word is looked at two cycles or more after its level was raised: its bits may take one.
+# A word is sampled two cycles or more after its level rises, so its bits may take one cycle.
 proc anemone_word {from to} {
     set from [get_registers $from]
     set to [get_registers $to]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory side of the AFU of Intel's R-Tile CXL IP, as Anemone sees it: one AXI4 master a memory channel, as two
-// packed structs. The names are those of the AXI specification. Fields, order and widths are the tap's, so a
-// struct of the example design and one of these connect as the same bits; overlay.py checks that they are.
+// The memory side of the AFU of Intel's R-Tile CXL IP: one AXI4 master per memory channel, as two packed structs. The
+// names are those of the AXI specification. Fields, order and widths are those of the tap, so that a struct of the
+// example design connects to one of these bit by bit; overlay.py checks this.
 package anemone_tap_pkg;
 
 `ifndef ANEMONE_ID_BITS

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts Anemone into a copy of Intel's R-Tile CXL Type-3 example design: `make overlay`.
 
-The example is the folder that Quartus generated, with hardware_test_design in it; nothing of it is
-changed. Every file that has to be there is looked at first, and an edit is made only where what is
-to be edited was found exactly once; else `Example.wrong` says all that differs, one line each.
+The example is the folder that Quartus generated, with hardware_test_design in it. It is not
+changed. All needed files are checked before the copy, and a place to edit must be found exactly
+once; otherwise `Example.wrong` lists all differences, one line each.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ PACKAGES = {"mc_axi_if_pkg": "cxlip_top_pkg", "ed_mc_axi_if_pkg": "ed_cxlip_top_
 TAP = ("cxlip2iafu_to_mc_axi4", "iafu2mc_to_mc_axi4", "mc2iafu_from_mc_axi4")
 TAP = (*TAP, "iafu2cxlip_from_mc_axi4")
 BUS = "clk rstn waitrequest readdata readdatavalid writedata poison address write read byteenable"
-# Checks of simulations stay out of Quartus, and Intel's own files as they are.
+# Defines SYNTHESIS only around our files, so that Quartus skips their simulation checks and Intel's
+# files see no change.
 GUARD = """\
 `ifndef SYNTHESIS
   `define SYNTHESIS
@@ -37,21 +38,21 @@ MACRO = "OOORSP_MC_AXI2AVMM"
 
 
 def code(path: Path) -> str:
-    """A source without its comments, every other character in its place."""
+    """A source with blanks in the place of comments, so that positions stay the same."""
     text = path.read_text(errors="replace")
     blank = lambda m: re.sub(r"[^\n]", " ", m[0])  # noqa: E731
     return re.sub(r"//[^\n]*|/\*.*?\*/", blank, text, flags=re.DOTALL)
 
 
 def fields(text: str, name: str) -> list[tuple[str, str]]:
-    """The fields of a packed struct in order, each with its type as it is written."""
+    """The fields of a packed struct in order: name and type as written."""
     found = re.search(rf"typedef\s+struct\s+packed\s*{{([^}}]*)}}\s*{name}\s*;", text)
     declared = [" ".join(part.split()) for part in found[1].split(";")] if found else []
     return [(part.split()[-1], part.rsplit(" ", 1)[0]) for part in declared if part]
 
 
 def bits(kind: str, text: str) -> int | None:
-    """The width of a field's type where it can be read off; None for a type of another package."""
+    """The width of a field's type; None for a type of another package."""
     found = re.fullmatch(r"logic ?(?:\[([^:]+?) ?: ?0\])?", kind)
     if not found:
         return None
@@ -64,13 +65,13 @@ def bits(kind: str, text: str) -> int | None:
 
 
 def instance(text: str, module: str) -> list[re.Match[str]]:
-    """Where a module is instantiated; the second group is its connections."""
+    """The instances of a module; the second group of each match is its connections."""
     return list(re.finditer(rf"\b{module}\s+(\w+)\s*\(((?:[^()]|\([^()]*\))*)\)\s*;", text))
 
 
 @dataclass
 class Example:
-    """What was found in EXAMPLE, and what is wrong with it."""
+    """An example design, and the reasons why it cannot be used."""
 
     root: Path
     wrong: list[str] = field(default_factory=list)
@@ -214,7 +215,7 @@ class Example:
 
 
 def write(example: Example, rtl: Path, out: Path) -> None:
-    """The copy with Anemone in it."""
+    """Writes a copy of the example design with Anemone in it."""
     shutil.rmtree(out, ignore_errors=True)
     shutil.copytree(example.root, out, symlinks=True)
     design = out / DESIGN

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A top as a package for another flow: SystemVerilog, IP-XACT, SDC and a FuseSoC core.
+"""Packages a top for another flow: SystemVerilog, IP-XACT, SDC and a FuseSoC core.
 
-    python -m fpga.ip expander                       into build/ip/package/expander
+    python -m fpga.ip expander                       writes build/ip/package/expander
     python -m fpga.ip flat --out FOLDER --channels 2
 
-Sizes are those of `mk/scala.sh hw anemone.Elaborate --help`.
+`mk/scala.sh hw anemone.Elaborate --help` lists the sizes.
 
 FOLDER has rtl/*.sv, TOP.xml (IEEE 1685-2014, with the register map), TOP.sdc and TOP.core. It is
-written when all of it is there. docs/integration.md says how to use it, docs/ports.md what its
+written as a whole or not at all. docs/integration.md says how to use it, docs/ports.md what its
 ports do.
 
-Exit: 0 when the package is written, 2 when the arguments do not fit.
+Exit: 0 the package is written, 2 the arguments are wrong.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from fpga.ip.constraints import sdc
 from fpga.ip.ipxact import LIBRARY, VENDOR, VERSION, component
 from fpga.ip.tops import TOPS, WORK, Top, ports
 
-# The clocks of the kit; `--period` for another. ns by pin.
+# Clock periods of the kit, in ns by pin. `--period` changes the one of `clock`.
 PERIODS = {"clock": 2.5, "csrClock": 8.0}
 
 
 def write(top: Top, folder: Path, sizes: list[str], period: float) -> None:
-    """The package of a top, in a folder that is made or replaced. Raises BackendError."""
+    """Writes the package of a top; replaces the folder. Raises BackendError."""
     rtl = top.emit(*sizes)
     pins = ports(rtl, top.module)
     names = {port.name for port in pins}
@@ -64,7 +64,9 @@ def main(words: list[str] | None = None) -> int:
     )
     parser.add_argument("top", choices=TOPS)
     parser.add_argument("--out", type=Path, help="default: build/ip/package/TOP")
-    parser.add_argument("--period", type=float, default=PERIODS["clock"], help="of clock, in ns")
+    parser.add_argument(
+        "--period", type=float, default=PERIODS["clock"], help="period of clock in ns"
+    )
     options, sizes = parser.parse_known_args(words)
     if not options.period > 0:
         parser.error(f"--period {options.period}: must be above 0")

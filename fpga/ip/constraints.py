@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Timing constraints of a top, in the commands of SDC that all tools share."""
+"""Timing constraints of a top, in SDC commands that all tools share."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from fpga.ip.tops import Port
 
-# A word that crosses is loaded two cycles or more after its level was raised: its bits may take
-# this much of a cycle of the loading clock, which also bounds their skew.
+# A crossing word is loaded two cycles or more after its level rises. Its bits may take this share
+# of a cycle of the loading clock, which also bounds their skew.
 WORD = 0.8
 
-# In the board's top: the registers of the words that cross, from and to, and the loading clock; and
-# the first flops of its Synchronizers (hw/src/bus/CrossingLink.scala).
+# Crossings of the board's top (hw/src/bus/CrossingLink.scala). WORDS: source and target registers
+# of each crossing word, and the loading clock. LEVELS: the first flops of the Synchronizers.
 WORDS = (
     ("crossing/hostSide/command_*", "crossing/deviceSide/command_*", "clock"),
     ("crossing/deviceSide/answer_*", "crossing/hostSide/answer_*", "csrClock"),
@@ -24,14 +24,14 @@ LEVELS = (
 )
 
 PLAIN = """\
-# `reset` is synchronous: a pin as any other. No path is false: the mode bits of the register map
-# are registers of this clock, and may change while requests are under way.
+# `reset` is synchronous, so it is a pin like any other. No path is false: the mode bits of the
+# register map are registers of this clock, and may change during requests.
 """
 
 CROSSING = """\
-# Two clocks that know nothing of each other. A level may be seen a cycle sooner or later; no edge
-# has to be met. The bits of a word have a bound of their own. `python -m fpga.cdc` lists every
-# crossing. Cells are named as in the emitted SystemVerilog, from this module down.
+# The two clocks are asynchronous. A level may be sampled a cycle sooner or later, so it needs no
+# timing. The bits of a word have a maximum delay. `python -m fpga.cdc` lists every crossing. Cells
+# are named as in the emitted SystemVerilog, from this module down.
 """
 
 
@@ -39,8 +39,8 @@ def sdc(module: str, ports: Sequence[Port], periods: dict[str, float]) -> str:
     """The constraints of a module. periods: ns by clock pin."""
     lines = [
         "# SPDX-License-Identifier: Apache-2.0",
-        f"# {module} by itself, in ns. Half of a cycle is left to what is outside; every output",
-        "# comes from a register.",
+        f"# {module} alone, in ns. Half of a cycle is left to the outside; every output comes from",
+        "# a register.",
     ]
     for pin, period in periods.items():
         lines.append(f"create_clock -name {pin} -period {period} [get_ports {pin}]")

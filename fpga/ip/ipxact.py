@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A top as a component of IP-XACT (IEEE 1685-2014): its AXI buses, pins, registers and files."""
+"""Describes a top as an IP-XACT component (IEEE 1685-2014): AXI buses, pins, registers, files."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from fpga.ip.tops import ROOT, Port
 SPACE = "http://www.accellera.org/XMLSchema/IPXACT/1685-2014"
 REGISTERS = ROOT / "hw" / "regs" / "anemone.rdl"
 VENDOR, LIBRARY, VERSION = "anemone", "expander", "0.1.0"
-# Pins of AXI by which a bus is known, and one that AXI4-Lite does not have.
+# The suffixes of AXI pins.
 AXI_PIN = re.compile(r"(aw|w|b|ar|r)(id|addr|len|size|burst|data|strb|last|user|resp|valid|ready)")
 FILE_TYPES = {".sv": "systemVerilogSource", ".sdc": "SDC"}
 
 
 class Quiet(MessagePrinter):
-    """Prints errors alone: the exporter warns of each memory, which `memory_maps` adds itself."""
+    """Prints only errors: the exporter warns about each memory, which `memory_maps` adds."""
 
     def print_message(self, severity: Severity, text: str, src_ref: SourceRefBase | None) -> None:
         if severity >= Severity.ERROR:
@@ -38,14 +38,14 @@ def tag(name: str) -> str:
 
 
 def add(parent: Element, element: str, text: object = None, **attributes: str) -> Element:
-    """A child element, with a text if there is one."""
+    """Adds a child element, with a text if there is one."""
     child = SubElement(parent, tag(element), attributes)
     child.text = None if text is None else str(text)
     return child
 
 
 def buses(ports: Sequence[Port]) -> dict[str, dict[str, Port]]:
-    """The AXI buses of a module: by the beginning of their pins' names, the pin of each signal."""
+    """The AXI buses of a module: by prefix of their pins' names, the pin of each signal."""
     pins = {port.name: port for port in ports}
     starts = [name.removesuffix("awvalid") for name in pins if name.endswith("_awvalid")]
     return {
@@ -72,7 +72,7 @@ def memory_maps() -> Element:
     registers = found[0].find(tag("addressBlock"))
     assert registers is not None
     memories = [node for node in top.children() if isinstance(node, MemNode)]
-    # The exporter's block reaches to the map's end; the memories lie behind its registers.
+    # The exporter's block reaches to the map's end, but the memories lie behind its registers.
     size = registers.find(tag("range"))
     assert size is not None
     size.text = f"'h{min(memory.address_offset for memory in memories):x}"
@@ -88,7 +88,7 @@ def memory_maps() -> Element:
 
 
 def add_bus(parent: Element, start: str, signals: dict[str, Port], registers: str) -> None:
-    """An AXI bus: which standard, which pins, master or slave."""
+    """Adds an AXI bus: its standard, its pins, and whether it is a master or a slave."""
     kind = "AXI4" if "awlen" in signals else "AXI4-Lite"
     bus = add(parent, "busInterface")
     add(bus, "name", start.rstrip("_"))
@@ -112,7 +112,7 @@ def add_bus(parent: Element, start: str, signals: dict[str, Port], registers: st
 def add_model(
     parent: Element, module: str, ports: Sequence[Port], clocks: dict[str, float]
 ) -> None:
-    """The module that implements it, and its pins."""
+    """Adds the module that implements the component, and its pins."""
     model = add(parent, "model")
     view = add(add(model, "views"), "view")
     add(view, "name", "rtl")

@@ -17,7 +17,7 @@ WORK = ROOT / "build" / "ip"
 
 @dataclass(frozen=True)
 class Port:
-    """One pin or bus of a module; `bits` wide, bit 0 the lowest."""
+    """A port of a module; bit 0 is the lowest."""
 
     name: str
     direction: str  # "in", "out"
@@ -26,7 +26,7 @@ class Port:
 
 @dataclass(frozen=True)
 class Top:
-    """A module, and the elaborator's options that choose it."""
+    """A top module, and the elaborator's options that emit it."""
 
     name: str
     module: str
@@ -61,7 +61,7 @@ TOPS = {
         Top(
             "board",
             "BoardExpander",
-            "the expander on a board, registers in a clock of their own",
+            "the expander on a board, with the registers in their own clock",
             ("--top", "board"),
         ),
     )
@@ -69,7 +69,7 @@ TOPS = {
 
 
 def ports(rtl: Path, module: str) -> list[Port]:
-    """The ports of a module in the folder it was emitted to, in their order."""
+    """The ports of an emitted module, in order."""
     text = (rtl / f"{module}.sv").read_text()
     header = re.search(rf"^module {module}\((.*?)\n\);", text, re.DOTALL | re.MULTILINE)
     assert header, f"{module}.sv has no list of ports"
@@ -78,14 +78,14 @@ def ports(rtl: Path, module: str) -> list[Port]:
         way, high, name = re.fullmatch(
             r"\s*(?:(input|output)\s+)?(?:\[(\d+):0\]\s+)?(\w+)\s*", item
         ).groups()
-        if way:  # else both are those of the port before
+        if way:  # otherwise the port has the direction and width of the one before
             direction, bits = way.removesuffix("put"), int(high or 0) + 1
         found.append(Port(name, direction, bits))
     return found
 
 
 def parameters(rtl: Path) -> dict[str, float]:
-    """The numbers of params.json by name, those of flat memory mode with `flat_` before them."""
+    """The numbers of params.json by name; those of flat memory mode have the prefix `flat_`."""
     params = json.loads((rtl / "params.json").read_text())
     flat = params.pop("flat", {})
     both = params | {f"flat_{name}": value for name, value in flat.items()}
@@ -93,6 +93,6 @@ def parameters(rtl: Path) -> dict[str, float]:
 
 
 def width(expression: str, params: dict[str, float]) -> int:
-    """The bits that a sum, product or logarithm of parameters says."""
+    """The value of an expression of parameters, in bits."""
     names = {"__builtins__": {}, "log2": lambda value: ceil(log2(value))}
     return int(eval(expression, names, dict(params)))

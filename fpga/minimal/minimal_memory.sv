@@ -44,7 +44,7 @@ module minimal_memory #(
   answer_t [LATENCY-1:0] reads;
   logic [LATENCY-1:0][ID_BITS:0] writes;  // valid, id
 
-  // A pipeline of answers stands still while its last one waits.
+  // Each pipeline of responses stalls while its last response waits.
   wire read_step = !reads[LATENCY-1].valid || rready;
   wire write_step = !writes[LATENCY-1][ID_BITS] || bready;
   wire write = awvalid && wvalid && write_step && !reset;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memory expander of one channel and its memory. A host (a CXL IP) drives `host_`, software's registers `control_`.
+// A memory expander with one channel and its memory. A host (a CXL IP) drives `host_`; software drives `control_`.
 module minimal_system #(
     parameter int ID_BITS = 4
 ) (
@@ -93,7 +93,7 @@ module minimal_system #(
       .upstream_0_rready(host_rready),
       .downstream_0_awid(awid),
       .downstream_0_awaddr(awaddr),
-      .downstream_0_awlen(),  // as upstream's
+      .downstream_0_awlen(),  // constant, as upstream
       .downstream_0_awsize(),
       .downstream_0_awburst(),
       .downstream_0_awvalid(awvalid),
@@ -142,7 +142,7 @@ module minimal_system #(
       .interrupt_valid,
       .interrupt_ready,
       .interrupt_vector,
-      .quiesce(1'b0),  // or by the register of that name
+      .quiesce(1'b0),  // software can use the register of that name
       .quiet()
   );
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host of docs/integration.md: it installs a rule that counts accesses by page of 4 KiB, reads and writes lines, and
-// reads the counters back. Registers: docs/registers.md.
+// The host of docs/integration.md: it installs a rule that counts accesses by 4 KiB page, reads and writes lines, and
+// reads the counters. Registers: docs/registers.md.
 `timescale 1ns / 1ps
 module minimal_system_tb;
   localparam logic [21:0] Id = 22'h000000, EffectWindow = 22'h000040, RuleControl = 22'h000100;
   localparam logic [21:0] RuleEnd = 22'h000110, RulePrimaryMask = 22'h000118, RuleShifts = 22'h000128;
   localparam logic [21:0] RuleOperand = 22'h000130, RuleCommit = 22'h000148, Table = 22'h200000;
   localparam logic [21:0] PipelineControl = 22'h001030, PipelineStatus = 22'h001038;
-  localparam logic [51:0] Window = 52'h0010_0000;  // of the telemetry region, in the host's addresses
+  localparam logic [51:0] Window = 52'h0010_0000;  // host address of the telemetry region
   localparam int Pages = 4;
 
   logic clock = 0, reset = 1;
@@ -29,7 +29,7 @@ module minimal_system_tb;
 
   minimal_system dut (.*);
 
-  // Everything is driven half a cycle before the edge at which it is taken. Outputs are registers: they hold till then.
+  // Inputs are driven half a cycle before the edge. Outputs are registers, so they are stable until the edge.
   task automatic write_register(input logic [21:0] address, input logic [63:0] value);
     @(negedge clock);
     control_awaddr  = address;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A look from outside at the wrapper as the example design would see it, in plain SystemVerilog: registers over Avalon
-// at 125 MHz, a line written and read back through each channel at 400 MHz, poison with it. That all of the expander
-// works through the wrapper is shown in tests/expander.
+// A plain SystemVerilog test of the wrapper as the example design uses it: registers over Avalon at 125 MHz, and a line
+// with and without poison through each channel at 400 MHz. tests/expander tests the whole expander through the wrapper.
 `timescale 1ns / 1ps
 module anemone_afu_tb
   import anemone_tap_pkg::*;
@@ -46,7 +45,7 @@ module anemone_afu_tb
       .quiet()
   );
 
-  // A controller with the board's habits: never looks at rready, and a read beside a write is lost.
+  // A memory controller like the board's: it ignores rready, and loses a read in the same cycle as a write.
   for (genvar c = 0; c < CHANNELS; c++) begin : gen_memory
     logic [DATA_BITS:0] lines[logic [ADDR_BITS-1:0]];  // poison, data
     from_mc_t [LATENCY-1:0] way;
@@ -73,7 +72,7 @@ module anemone_afu_tb
     end
   end
 
-  // Everything is driven and looked at half a cycle before the edge; a moment later what depends on it has settled.
+  // Signals are driven and sampled half a cycle before the edge. After 100 ps, combinational outputs have settled.
   task automatic register_read(input logic [CSR_ADDR_BITS-1:0] address, output logic [63:0] value);
     @(negedge csr_clk);
     csr_address = address;

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the hardware costs, measured with open tools.
+"""Measures the cost of the hardware with open tools.
 
-    python -m fpga.synth           everything, into build/synth/cost.json and docs/cost.md
-    python -m fpga.synth check     a small configuration against baseline.json and limits.toml
-    python -m fpga.synth renew     write baseline.json anew
+    python -m fpga.synth           measure all; write build/synth/cost.json and docs/cost.md
+    python -m fpga.synth check     compare a small configuration with baseline.json and limits.toml
+    python -m fpga.synth renew     write baseline.json again
     python -m fpga.synth page      write docs/cost.md again from build/synth/cost.json
-    python -m fpga.synth look M    what module M of the engine costs, and what its cells feed
-    python -m fpga.synth place U   unit U by itself: its clock and depth; --seed 1 for a first look,
-                                   a minute or less for most; --seed 1 2 3 is what the page has
+    python -m fpga.synth look M    cost of module M of the engine, and what its cells feed
+    python -m fpga.synth place U   clock and depth of unit U alone; --seed 1 takes a minute or less
+                                   for most units; the page has --seed 1 2 3
 
-`rtl` emits a configuration and puts block RAM in it, `agilex` and `ecp5` map it, `netlist`
-counts, `place` places a unit, `cost` measures and compares, `page` writes the page.
+`rtl` emits a configuration with block RAM, `agilex` and `ecp5` map it, `netlist` counts cells,
+`place` places a unit, `cost` measures and compares, `page` writes the page.
 """

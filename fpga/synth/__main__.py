@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: see the package."""
+"""The command line of the package."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def renew() -> int:
 
 
 def look(module: str) -> int:
-    """Prints what one module of the engine costs, with all in it, and what its cells feed."""
+    """Prints the cost of one module of the engine with its submodules, and what its cells feed."""
     netlist = cost.look(module)
     print(", ".join(f"{figure} {n:,}" for figure, n in netlist.total().as_dict().items()))
     for at, number in netlist.fed(module).most_common(40):
@@ -56,7 +56,7 @@ def look(module: str) -> int:
 
 
 def place_units(names: list[str], seeds: list[int], as_json: bool) -> int:
-    """Prints the clock and the depth of each unit, and whether it holds what is asked."""
+    """Prints the clock and the depth of each unit, and whether it meets the limits."""
     asked, found, missed = cost.limits()["place"], {}, False
     for design, files, name in map(place.find, names) if names else place.shown():
         with cost.step(f"{name} of the {design.name}, seeds {seeds}", aside=as_json):
@@ -86,11 +86,13 @@ def arguments(words: list[str]) -> argparse.Namespace:
     one.add_argument("module", metavar="MODULE")
     one.set_defaults(run=lambda given: look(given.module))
     units = commands.add_parser("place", description=place.__doc__, formatter_class=RAW)
-    units.add_argument("units", metavar="UNIT", nargs="*", help="as its file in hw/src; none: all")
     units.add_argument(
-        "--seed", type=int, nargs="+", default=list(ecp5.SEEDS), help="1 for a first look"
+        "units", metavar="UNIT", nargs="*", help="name of its file in hw/src (default: all units)"
     )
-    units.add_argument("--json", action="store_true", help="the figures as JSON")
+    units.add_argument(
+        "--seed", type=int, nargs="+", default=list(ecp5.SEEDS), help="1 for a quick result"
+    )
+    units.add_argument("--json", action="store_true", help="print JSON")
     units.set_defaults(run=lambda given: place_units(given.units, given.seed, given.json))
     return parser.parse_args(words or ["report"])
 

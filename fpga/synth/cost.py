@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures: everything for the page, or a small configuration for the check."""
+"""Measures everything for the page, or a small configuration for the check."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from fpga.synth.tools import WORK, SynthesisError
 
 HERE = Path(__file__).parent
 BASELINE = HERE / "baseline.json"
-MAPPED = HERE / "mapped.json"  # what the small configuration was mapped to, and of what
+MAPPED = HERE / "mapped.json"  # the mapped small configuration, with a digest of its sources
 LIMITS = HERE / "limits.toml"
 RENEW = ".venv/bin/python -m fpga.synth renew"
 
 ENGINE = Design("engine", "engine", place.SIZES)
-# What NEMO's prototype has: one op, counters of 64 bits, the rule's own operand, reset by a read.
+# The features of NEMO's prototype: one op, 64-bit counters, an immediate operand, reset by a read.
 FEATURES = {
     "ops": "add",
     "widths": 64,
@@ -38,17 +38,16 @@ LEAN = Design("lean", "engine", {**ENGINE.options, **FEATURES})
 LOOK = Design("look", "engine", ENGINE.options)
 PLAIN = Design("plain", "engine", {**ENGINE.options, "acknowledge": "false"})
 EXPANDER = place.EXPANDER
-# All units at their full width; only numbers of them and depths of memories are small.
+# All units at full width, but few instances and small memories.
 SMALL = Design("small", "expander", {"pipelines": 1, "channels": 1, "states": 512, "table": 512})
 
 GROWTH = 0.03
-# A unit may move by so many cells without anyone having changed it.
-NOISE = 32
+NOISE = 32  # cells by which an unchanged unit may grow
 
 
 @contextmanager
 def step(what: str, aside: bool = False):
-    """Says what is being done, and how long it took."""
+    """Prints a step and the time it took."""
     to = sys.stderr if aside else sys.stdout
     print(f"synth: {what} ...", end=" ", flush=True, file=to)
     started = time.monotonic()
@@ -66,28 +65,26 @@ def _units(found: agilex.ByUnit) -> dict:
 
 
 def _fed(found: agilex.ByUnit, units: list[str]) -> dict:
-    """Where the cells of some units go: the registers and ports that take most of them."""
+    """The registers and ports that most cells of some units feed."""
     return {unit: dict(found.netlist.fed(unit).most_common(8)) for unit in units}
 
 
 def small_inputs(work: Path = WORK) -> list[Path]:
-    """What `small` follows from."""
+    """The files that determine the result of `small`."""
     tools = ["agilex.py", "netlist.py", "rtl.py", "memory.sv.template", "tools/agilex.lock"]
     return [*emit(SMALL, work), *(HERE / name for name in tools)]
 
 
 def mapped(inputs: list[Path]) -> dict | None:
-    """What they were mapped to, without the whole channel, when `renew` was last run: if these are
-    still the same.
-    """
+    """The result that `renew` stored, if the inputs are unchanged. It lacks the whole channel."""
     kept = json.loads(MAPPED.read_text())
     return kept["measured"] if kept["of"] == digest(inputs) else None
 
 
 def small(work: Path = WORK, channel: bool = True) -> dict:
-    """The small configuration: total and units.
+    """Measures the small configuration: total and units.
 
-    channel: also the longest path of a whole channel, which is mapped once more for it.
+    channel: also the longest path of a whole channel, for which it is mapped once more.
     """
     files = emit(SMALL, work)
     found = agilex.by_unit(SMALL, files, work)
@@ -99,7 +96,7 @@ def small(work: Path = WORK, channel: bool = True) -> dict:
 
 
 def _shut(files: list[Path]) -> list[Path]:
-    """These, but that no write to a channel is in the acknowledge window."""
+    """The files with a channel whose acknowledge window is disabled."""
     by_name = {file.stem: file for file in files}
     channel = by_name["MemoryChannel"]
     pin, text = "(io_windows_acknowledge_enable)", channel.read_text()
@@ -112,12 +109,12 @@ def _shut(files: list[Path]) -> list[Path]:
 
 
 def _channel(files: list[Path]) -> Netlist:
-    """A channel mapped as one."""
+    """Maps a channel as one."""
     return agilex.whole(EXPANDER, place.needed(files, "MemoryChannel"), "MemoryChannel")
 
 
 def everything() -> dict:
-    """All that the page shows."""
+    """Measures everything that the page shows."""
     result: dict = {"options": ENGINE.options, "total": {}}
     with step("emitting the engines and the expander"):
         engine, lean, plain = emit(ENGINE), emit(LEAN), emit(PLAIN)
@@ -163,7 +160,7 @@ def everything() -> dict:
 
 
 def look(module: str) -> Netlist:
-    """One module of the engine at full size, mapped as one."""
+    """Maps one module of the full-size engine as one."""
     with step(f"{module}, as one"):
         return agilex.whole(LOOK, emit(LOOK), module)
 
@@ -173,7 +170,7 @@ def limits() -> dict:
 
 
 def bars(result: dict) -> list[tuple[str, float, float, bool]]:
-    """What is asked, what is measured, and whether it holds."""
+    """Rows of name, limit, measured value, and whether the limit is met."""
     asked = limits()["bars"]
     total, mhz = result["total"], result["clock"]["median"]
 
@@ -246,7 +243,7 @@ def too_deep(now: dict, levels: dict) -> list[str]:
 
 
 def keep(found: dict) -> None:
-    """Writes what was mapped."""
+    """Stores a mapping."""
     MAPPED.write_text(json.dumps(found, separators=(",", ":")) + "\n")
 
 
@@ -255,7 +252,7 @@ def baseline() -> dict:
 
 
 def renew() -> None:
-    """Writes what was mapped, and the baseline: cells, not levels, which have limits."""
+    """Stores the mapping and the baseline. The baseline has no levels, because they have limits."""
     inputs = small_inputs()
     measured = small(channel=False)
     keep({"of": digest(inputs), "measured": measured})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/cost.md from what was measured."""
+"""Writes docs/cost.md from the measurements."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from fpga.synth.tools import ROOT
 PAGE = ROOT / "docs" / "cost.md"
 TEMPLATE = Path(__file__).with_name("cost.md.template")
 FIGURES = ("alut", "carry", "registers", "lutram", "m20k")
+# What the page shows: `look` has the rest.
+SMALLEST, SHARES = 100, 4
 
 
 def _row(*cells: object) -> str:
@@ -26,7 +28,7 @@ def _shape(options: dict[str, int | str]) -> str:
 def _units(units: dict) -> str:
     rows = ""
     for unit, cells in sorted(units.items(), key=lambda item: -item[1].get("alut", 0)):
-        if cells["path"] > 0 or cells.get("m20k") or cells.get("lutram"):
+        if cells.get("alut", SMALLEST) >= SMALLEST or cells.get("m20k"):
             counts = ("instances", *FIGURES, "path", "lookups")
             rows += _row(unit, *(cells.get(f, "") for f in counts))
     return rows
@@ -46,7 +48,7 @@ def _placed(units: dict) -> str:
 
 
 def _shares(shares: dict[str, int]) -> str:
-    return ", ".join(f"`{at}` {number:,}" for at, number in shares.items())
+    return ", ".join(f"`{at}` {number:,}" for at, number in list(shares.items())[:SHARES])
 
 
 def render(result: dict) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The synthesis tools, in environments of their own: two versions of Yosys do not fit in one."""
+"""Runs the synthesis tools. Each version of Yosys needs its own Python environment."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ WORK = ROOT / "build" / "synth"
 
 
 class SynthesisError(Exception):
-    """A tool failed; the message is one line, with the log that says more."""
+    """A tool failed. The message is one line with the path of the log."""
 
 
 def command(environment: str, name: str) -> str:
-    """The path of a tool; makes its environment from tools/ENVIRONMENT.lock where it is missing."""
+    """The path of a tool. Makes its environment from tools/ENVIRONMENT.lock if it is missing."""
     subprocess.run([ROOT / "mk/synth-tools.sh", environment], cwd=ROOT, check=True)
     return str(ROOT / ".venv-synth" / environment / "bin" / name)
 
 
 def run(words: list[str], log: Path) -> None:
-    """Runs a tool in the root of the checkout, all that it says into `log`."""
+    """Runs a tool in the root of the checkout, with its output in `log`."""
     with log.open("w") as output:
         done = subprocess.run(words, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, check=False)
     if done.returncode:
@@ -31,9 +31,9 @@ def run(words: list[str], log: Path) -> None:
 
 
 def yosys(environment: str, script: str, name: Path) -> None:
-    """Runs a script with one environment's Yosys; it stays beside its log, NAME.ys and NAME.log.
+    """Runs a script with one environment's Yosys. Keeps the script and the log: NAME.ys, NAME.log.
 
-    WebAssembly's stack is too small for a few modules: the distribution's Yosys reads those.
+    WebAssembly's stack is too small for a few modules; the distribution's Yosys reads those.
     """
     name.parent.mkdir(parents=True, exist_ok=True)
     source, log = name.with_suffix(".ys"), name.with_suffix(".log")

@@ -41,6 +41,7 @@ object Elaborate {
       @arg(doc = "read effects that are built in") effects: String = names(ReadEffect.names),
       @arg(doc = "operands of an update that are built in") operands: String = names(OperandSource.names),
       @arg(doc = "false: no acknowledge window") acknowledge: Boolean = all.acknowledges,
+      @arg(doc = "true: rules may hash their offsets, for sketches") hash: Boolean = all.hash,
       @arg(name = "id-bits", doc = "bits of an AXI4 id of the memory channels") idBits: Int = Axi4Params().idBits,
       @arg(doc =
         "expander: hosts that share each channel, 1, 2 or 4; the upper bits of an id are the host's number"
@@ -61,7 +62,8 @@ object Elaborate {
         notify,
         chosen("effect", effects, ReadEffect.names.zipWithIndex),
         chosen("operand", operands, OperandSource.names.zipWithIndex),
-        acknowledge
+        acknowledge,
+        hash
       )
       val params = NemoParams(pipelines, channels, states, table, addressBits, features, outcomes = tiered.value)
       val memory = Axi4Params(idBits = idBits)
@@ -100,8 +102,8 @@ object Elaborate {
       "word_bits" -> p.nemo.wordBits,
       "line_words" -> p.nemo.lineWords,
       "index_bits" -> p.nemo.indexBits,
-      "event_latency" -> TelemetryEngine.eventLatency,
-      "read_latency" -> TelemetryEngine.readLatency,
+      "event_latency" -> TelemetryEngine.eventLatency(p.nemo),
+      "read_latency" -> TelemetryEngine.readLatency(p.nemo),
       "acknowledge_latency" -> AcknowledgeUnit.latency(p.nemo),
       "ops" -> p.nemo.features.ops.map(op => op.name -> ujson.Num(op.code)),
       "widths" -> p.nemo.features.widths,
@@ -109,6 +111,7 @@ object Elaborate {
       "effects" -> p.nemo.features.effects.map(ReadEffect.names),
       "operands" -> p.nemo.features.operandSources.map(OperandSource.names),
       "acknowledge" -> p.nemo.features.acknowledges,
+      "hash" -> p.nemo.features.hash,
       "telemetry_reads" -> p.telemetryReads,
       "reads_in_flight" -> p.readsInFlight,
       "window_bytes" -> ujson.Num(p.windowBytes.toDouble),

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the register map in SystemRDL to all that names a register: docs/registers-source.md."""
+"""Generates all files with register names from the SystemRDL register map.
+
+docs/registers-source.md describes the process.
+"""
 
 from __future__ import annotations
 

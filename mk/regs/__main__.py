@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what is generated from hw/regs/anemone.rdl: `python -m mk.regs [--check]`.
+"""Writes the files that are generated from hw/regs/anemone.rdl: `python -m mk.regs [--check]`.
 
---check writes nothing and names the files that are not what would be written.
-Exit: 0 all is up to date, 1 with --check something is not, 2 the RDL cannot be used.
+--check writes nothing and prints the files that are not up to date.
+Exit: 0 all files are up to date, 1 some are not (--check), 2 the RDL cannot be used.
 """
 
 from __future__ import annotations

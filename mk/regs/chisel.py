@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Chisel register block: bundles of what goes in and out, and the module that maps them."""
+"""Generates the Chisel register block: the bundles of its ports, and the module."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mk.regs.render import render
 
 COLUMNS = 120
 PACKAGE = "hw/src/expander/registers"
-# Sizes that are not the telemetry engine's.
+# Parameters of the expander; all others belong to the telemetry engine.
 EXPANDER_SIZES = ("flat_channels",)
 
 
@@ -59,7 +59,7 @@ def chisel_type(width: int) -> str:
 
 @dataclass(frozen=True)
 class Shape:
-    """A bundle: its name in Scala, what it is, and the fields of its register."""
+    """A bundle: its name in Scala, its description, and the fields of its register."""
 
     name: str
     desc: str
@@ -71,7 +71,7 @@ def type_name(register: Register, group: Group | None = None) -> str:
 
 
 def shapes(regs: Map) -> list[Shape]:
-    """The bundles of all registers that are not one plain value or constant."""
+    """The bundles of all registers, except plain values and constants."""
     everything = [(r, None) for r in regs.registers]
     everything += [(r, g) for g in regs.groups for r in g.registers]
     users: dict[str, list[Register]] = {}
@@ -84,12 +84,12 @@ def shapes(regs: Map) -> list[Shape]:
 
 
 def described(users: list[Register]) -> str:
-    """What a bundle of one register, or of several, is."""
+    """The description of a bundle that one or several registers use."""
     return users[0].desc if len(users) == 1 else f"Fields of {' and '.join(r.name for r in users)}."
 
 
 def port_type(register: Register, group: Group | None = None) -> str:
-    """What a register is at the module's ports."""
+    """The type of a register at the module's ports."""
     if register.plain:
         return chisel_type(register.fields[0].width)
     return f"new {type_name(register, group)}"
@@ -104,7 +104,7 @@ def results(registers: tuple[Register, ...]) -> list[Register]:
 
 
 class Lines:
-    """The statements that map one register, wrapped as scalafmt leaves them."""
+    """The statements that map one register, wrapped like scalafmt."""
 
     def __call__(self, register: Register, group: Group | None = None) -> str:
         name, port = camel(register.name), camel(register.name)
@@ -184,7 +184,7 @@ def places(register: Register, at: str) -> str:
 
 
 def wrap(line: str) -> str:
-    """A call in one line, or with an argument a line."""
+    """A call in one line, or with one argument per line."""
     if len(line) <= COLUMNS:
         return line
     indent = re.match(" *", line)[0]

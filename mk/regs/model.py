@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The register map as plain data: what systemrdl-compiler makes of an RDL file, checked.
+"""Loads and checks the register map from an RDL file, with systemrdl-compiler.
 
-The exporter knows a few kinds of field, each a row of KINDS; all that is in the RDL has to be one.
+Every field of the RDL must be of a kind in KINDS.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WORD_BITS = 64
 WORD_BYTES = WORD_BITS // 8
 ADDRESS_BITS = 22
 
-# Kind: software's access, hardware's access, and all else that the field does.
+# Kind: software's access, hardware's access, and other behaviour of the field.
 KINDS: dict[str, tuple[AccessType, AccessType, dict[str, Any]]] = {
     "constant": (AccessType.r, AccessType.na, {}),
     "status": (AccessType.r, AccessType.w, {}),
@@ -33,19 +33,19 @@ KINDS: dict[str, tuple[AccessType, AccessType, dict[str, Any]]] = {
     "trigger": (AccessType.w, AccessType.r, {"pulse": True}),
     "argument": (AccessType.w, AccessType.r, {}),
 }
-# What a field might do. Any of these that is not in its kind would be silently lost.
+# Properties that a field may have. One that its kind does not have would be lost, so it is refused.
 BEHAVIOUR = """anded ored xored counter hwclr hwset intr onread onwrite overflow paritycheck
     precedence pulse singlepulse stickybit sticky swacc swmod swwe swwel underflow we wel""".split()
 IDLE = (None, False, PrecedenceType.sw)
 
 
 class MapError(Exception):
-    """An RDL file that the exporter cannot use: where, and why."""
+    """The exporter cannot use the RDL file. The message says where and why."""
 
 
 @dataclass(frozen=True)
 class Enum:
-    """Codes of a field; `values`: name, code, what it means."""
+    """Codes of a field. `values`: name, code, description."""
 
     name: str
     values: tuple[tuple[str, int, str], ...]
@@ -53,7 +53,7 @@ class Enum:
 
 @dataclass(frozen=True)
 class Field:
-    """Bits `low` to `low + width - 1`. `bound`: legal values are below this product of sizes."""
+    """Bits `low` to `low + width - 1`. Legal values are below `bound`, a product of parameters."""
 
     name: str
     low: int
@@ -71,7 +71,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Register:
-    """`kind`: that of its fields. `type_name`: shared by registers of one shape.
+    """A register. `kind` is the kind of its fields; registers with equal fields share `type_name`.
 
     checked: hardware may refuse a write.
     """
@@ -86,13 +86,13 @@ class Register:
 
     @property
     def plain(self) -> bool:
-        """It is one value and not fields."""
+        """Whether it is one value without fields."""
         return len(self.fields) == 1 and self.fields[0].name == "value"
 
 
 @dataclass(frozen=True)
 class Group:
-    """`count` copies of the same registers, `stride` apart, of which `bound` are built."""
+    """`count` copies of the same registers, `stride` apart; the hardware has `bound` of them."""
 
     name: str
     offset: int
@@ -104,7 +104,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Memory:
-    """`entries` words that software only writes, of which `bound` are built."""
+    """`entries` write-only words; the hardware has `bound` of them."""
 
     name: str
     offset: int
@@ -134,12 +134,12 @@ class Map:
 
 
 def built(bound: str, sizes: dict[str, int]) -> int:
-    """How many of something there are in a configuration of these sizes."""
+    """The value of a bound in a configuration with these sizes."""
     return math.prod(sizes[name.strip()] for name in bound.split("*"))
 
 
 def load(path: Path) -> Map:
-    """Read an RDL file. Raises MapError; what is wrong in the RDL itself is on stderr then."""
+    """Reads an RDL file. Raises MapError; the compiler prints errors in the RDL on stderr."""
     compiler = RDLCompiler()
     try:
         compiler.compile_file(str(path))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names of registers for those who use them: C, Python, and people."""
+"""Generates the names of registers for C and Python, and the reference page."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def outputs(regs: Map) -> dict[str, str]:
 
 
 def formatted(text: str, tool: str, *options: str) -> str:
-    """The text as the checkout's own formatter leaves it."""
+    """The text after the checkout's formatter."""
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run(
         [TOOLS / tool, *options], cwd=root, input=text, capture_output=True, text=True, check=True
@@ -44,12 +44,12 @@ def formatted(text: str, tool: str, *options: str) -> str:
 
 
 def comment(text: str) -> str:
-    """A C comment, of several lines if it is long."""
+    """A C comment, on several lines if it is long."""
     if len(text) <= 90:
         return f"/* {text} */"
     return "/*\n" + textwrap.indent(textwrap.fill(text, 90), " * ") + "\n */"
 
 
 def cell(text: str) -> str:
-    """A text in a table of Markdown."""
+    """A text for a Markdown table."""
     return text.replace("|", "\\|")

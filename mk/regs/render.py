@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fills the templates beside this file."""
+"""Fills the templates in the folder next to this file."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ _templates = jinja2.Environment(
 
 
 def render(template: str, **values: Any) -> str:
-    """The text of templates/TEMPLATE.j2 with these values; ends with one line feed."""
+    """Fills templates/TEMPLATE.j2 with these values."""
     return _templates.get_template(f"{template}.j2").render(head=HEAD, **values)

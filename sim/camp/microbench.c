@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The microbenchmarks of CAMP's calibration (§4.4.1), on the memory of one NUMA node.
+// The microbenchmarks that calibrate CAMP (§4.4.1), run on the memory of one NUMA node.
 //
 //     microbench chase|read|stride|memset BYTES PARAMETER SECONDS NODE
 //
-// PARAMETER: of chase the chains that are followed at once (1 to 16), of stride its bytes, of read
-// and memset the multiplications for each word. SECONDS count from when all is set up; 0: nothing
-// else is done.
+// PARAMETER is the number of chains followed at once (chase, 1 to 16), the stride in bytes
+// (stride), or the multiplications per word (read, memset). SECONDS start after the set-up; with 0
+// only the set-up runs.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdint.h>
@@ -32,7 +32,6 @@ static void fail(const char* what) {
     exit(1);
 }
 
-// Memory of that node alone.
 static char* on_node(size_t bytes, unsigned node) {
     unsigned long mask[MASK_BITS / (8 * sizeof(unsigned long))] = {0};
     const unsigned bits = 8 * sizeof(unsigned long);
@@ -69,7 +68,7 @@ static void chase(char* at, size_t bytes, unsigned chains, double seconds) {
         __asm__ volatile("" : : "r"(p[c]));
 }
 
-// As many multiplications, one after another, that the compiler cannot take together.
+// The empty asm keeps the compiler from combining the multiplications.
 static uint64_t worked(uint64_t value, unsigned work) {
     for (unsigned w = 0; w < work; w++) {
         value *= 0x9E3779B97F4A7C15u;
@@ -86,7 +85,7 @@ static void reads(const char* at, size_t bytes, size_t step, unsigned work, doub
     __asm__ volatile("" : : "r"(sum));
 }
 
-// Ordinary stores, whatever the library's memset does with so much.
+// The library's memset may use non-temporal stores for a large size; these are ordinary stores.
 static void stores(char* at, size_t bytes, unsigned work, double end) {
     for (uint64_t value = 0; now() < end; value++)
         for (size_t i = 0; i < bytes; i += 8)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Caption on kernels without weighted interleave (before 6.9): mbind of a program's new memory.
+// Caption on kernels without weighted interleave (before 6.9): binds a program's new memory with
+// mbind.
 //
 //     CAPTION_RATIO=FILE LD_PRELOAD=libcaption.so PROGRAM ARGS
 //
-// FILE is what `anemone caption run --ratio-file FILE` writes: "DRAM_NODE CXL_NODE WEIGHT WEIGHT".
-// A thread looks ten times a second for private anonymous memory that it has not seen, and binds it
-// in pieces of 2 MiB, alternating by the weights at that time. Pages that were touched before stay
-// where they are.
+// `anemone caption run --ratio-file FILE` writes FILE: "DRAM_NODE CXL_NODE WEIGHT WEIGHT".
+// A thread looks ten times a second for new private anonymous memory. It binds this memory in
+// chunks of 2 MiB, and the weights at that time decide the node of each chunk. Pages that the
+// program has touched already do not move.
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -31,7 +32,7 @@ struct range {
 
 static struct range seen[MOST_RANGES], now[MOST_RANGES];
 static size_t seen_count;
-static uint64_t turn; // pieces that were bound
+static uint64_t bound_chunks;
 
 static bool read_ratio(const char* path, struct ratio* r) {
     FILE* file = fopen(path, "re");
@@ -43,7 +44,7 @@ static bool read_ratio(const char* path, struct ratio* r) {
            r->weight[0] + (uint64_t)r->weight[1] > 0;
 }
 
-// Each node gets its weight's share of the pieces, spread as evenly as whole pieces allow.
+// Interleaves the chunks as evenly as the weights allow.
 static unsigned node_of(uint64_t n, const struct ratio* r) {
     const uint64_t all = (uint64_t)r->weight[0] + r->weight[1];
     return r->node[(n + 1) * r->weight[1] / all > n * r->weight[1] / all];
@@ -51,13 +52,14 @@ static unsigned node_of(uint64_t n, const struct ratio* r) {
 
 static void bind_piece(uintptr_t start, uintptr_t end, const struct ratio* r) {
     unsigned long mask[MOST_NODES / WORD] = {0};
-    const unsigned node = node_of(turn++, r);
+    const unsigned node = node_of(bound_chunks++, r);
     mask[node / WORD] = 1UL << (node % WORD);
-    // A range that has gone meanwhile, or a node without memory: the kernel's own policy stays.
+    // The range may be unmapped by now, or the node may have no memory. Both are harmless: the
+    // kernel's own policy stays.
     syscall(SYS_mbind, start, end - start, PREFERRED, mask, (unsigned long)MOST_NODES, 0UL);
 }
 
-// The first address from here on that was not seen: a heap grows at its end.
+// The first new address at or after `at`. A range may be new only in part: a heap grows at its end.
 static uintptr_t unseen(uintptr_t at) {
     for (size_t i = 0; i < seen_count; i++)
         if (at >= seen[i].start && at < seen[i].end)
@@ -76,21 +78,21 @@ static void bind_new(struct range range, const struct ratio* r) {
     }
 }
 
-// Private, anonymous, to be written, and larger than a piece: heaps and what malloc maps.
+// The private anonymous writable ranges: heaps and malloc's mappings.
 static size_t ranges_of(struct range* found) {
     FILE* file = fopen("/proc/self/maps", "re");
     char line[512];
     size_t count = 0;
     while (file && count < MOST_RANGES && fgets(line, sizeof line, file)) {
         struct range range;
-        char rights[8] = "", name[64] = "";
+        char access[8] = "", name[64] = "";
         unsigned long inode = 1;
         const int read = sscanf(line, "%lx-%lx %7s %*x %*s %lu %63s", &range.start, &range.end,
-                                rights, &inode, name);
+                                access, &inode, name);
         const bool plain = !*name || !strcmp(name, "[heap]") || !strncmp(name, "[anon:", 6);
-        // Linux lists neighbours that differ only in policy separately; here they are one range.
-        if (read < 4 || strcmp(rights, "rw-p") || inode || !plain)
+        if (read < 4 || strcmp(access, "rw-p") || inode || !plain)
             continue;
+        // mbind splits a mapping in /proc/self/maps, so adjacent lines are joined again.
         if (count && found[count - 1].end == range.start)
             found[count - 1].end = range.end;
         else
@@ -104,7 +106,7 @@ static size_t ranges_of(struct range* found) {
 static void look(const char* path) {
     struct ratio ratio;
     const size_t count = ranges_of(now);
-    // Without a ratio nothing is bound, and nothing counts as seen.
+    // Without a ratio, ranges stay unseen, so that a later ratio still applies to them.
     if (!read_ratio(path, &ratio))
         return;
     for (size_t i = 0; i < count; i++)
@@ -129,7 +131,7 @@ __attribute__((constructor)) static void begin(void) {
     sigset_t all, before;
     if (!path)
         return;
-    // The program's signals are for its own threads.
+    // The watching thread blocks all signals, so that they go to the program's threads.
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (pthread_create(&thread, NULL, watch, strdup(path)))

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// malloc for the captured program: the same calls give the same addresses, run after run.
+// malloc for the captured program: the same calls return the same addresses in every run.
 //
-// Size classes, four to each power of two; a freed block serves the next request of its class. The
-// book-keeping is not instrumented, so a trace holds what the program does with its memory, not
-// what an allocator does.
+// There are four size classes for each power of two, and a freed block serves the next request of
+// its class. The allocator is not instrumented, so a trace holds only the program's own accesses.
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -14,10 +13,10 @@
 namespace capture {
 namespace {
 
-struct Header { // the 16 bytes before every block
+struct Header { // the 16 bytes before the caller's bytes
     std::uint32_t size_class;
-    std::uint32_t offset; // from the start of the class's block to the caller's bytes
-    std::uint64_t bytes;  // asked for
+    std::uint32_t offset; // from the start of the block to the caller's bytes
+    std::uint64_t bytes;  // requested size
 };
 static_assert(sizeof(Header) == 16, "blocks are 16-byte aligned");
 
@@ -47,7 +46,7 @@ public:
             reserve(region_);
             next_ = region_.base;
         }
-        // Room to move the caller's bytes up to their alignment.
+        // Space to align the caller's bytes within the block.
         const std::size_t spare = alignment > 16 ? alignment : 0;
         const unsigned size_class = class_of(bytes + sizeof(Header) + spare);
         std::uint64_t block = pop(size_class);
@@ -89,7 +88,7 @@ private:
     std::uint64_t free_[kClasses] = {};
 };
 
-// Constant-initialised: malloc is called before any constructor runs.
+// Constant-initialised, because malloc is called before any constructor runs.
 Heap program_heap{kProgramHeap};
 Heap runtime_heap{kRuntimeHeap};
 
@@ -126,7 +125,7 @@ void* calloc(size_t count, size_t bytes) {
         return nullptr;
     }
     void* got = allocate(total, 16);
-    // A large fresh block is zero pages already, but a reused one is not: clear either.
+    // A reused block is not zero.
     return got == nullptr ? nullptr : std::memset(got, 0, total);
 }
 

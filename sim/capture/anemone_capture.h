@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a captured program may say to the capture. Everything else is seen without its help.
+ * Optional calls from a captured program to the capture: phases, clock, non-temporal stores.
  */
 #ifndef ANEMONE_CAPTURE_H
 #define ANEMONE_CAPTURE_H
@@ -12,18 +12,18 @@
 extern "C" {
 #endif
 
-/* A program starts in its load phase: pages get their frames, nothing is recorded. */
-void anemone_capture_warm(void);   /* from here the cache runs */
-void anemone_capture_record(void); /* from here its traffic is written down; the clock starts */
+/* A program starts in its load phase: touched pages get frames, and nothing is recorded. */
+void anemone_capture_warm(void);   /* starts the cache model */
+void anemone_capture_record(void); /* starts the recording and the clock */
 
-/* How much of the asked-for trace is there, 0 to 1. At 1 nothing more is recorded: time to stop. */
+/* The share of the requested trace that is recorded, 0 to 1. At 1 the program may stop. */
 double anemone_capture_progress(void);
 
 uint64_t anemone_capture_now_ns(void);     /* the trace's clock */
-void anemone_capture_idle_ns(uint64_t ns); /* the program sleeps that long on that clock */
+void anemone_capture_idle_ns(uint64_t ns); /* advances that clock, as if the program slept */
 
-/* Non-temporal stores are compiler builtins that -fsanitize=thread does not instrument, so they
- * are announced by hand; the wrappers below do that and store. */
+/* -fsanitize=thread does not instrument non-temporal stores, so the program must announce them.
+ * The wrappers below announce and store. */
 void anemone_capture_stream(const void* address, uint64_t bytes);
 void anemone_capture_fence(void);
 
@@ -42,8 +42,8 @@ static inline void anemone_stream_fence(void) {
     _mm_sfence();
 }
 
-/* For code that stands for another machine, such as the client that draws the next request: its
- * own accesses are not the program's. */
+/* Leaves a function uninstrumented. For code that models another machine, such as a client that
+ * generates requests. */
 #define ANEMONE_UNSEEN __attribute__((no_sanitize("thread"), noinline))
 
 #ifdef __cplusplus

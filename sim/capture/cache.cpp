@@ -57,7 +57,7 @@ std::optional<Cache::Evicted> Cache::clean_next() {
     for (; flush_from_ < slots_.size(); flush_from_++) {
         std::uint64_t& slot = slots_[flush_from_];
         if ((slot & kValid) && (slot & kDirty)) {
-            slot &= ~kDirty; // the line stays, clean: a flush writes back, it does not empty
+            slot &= ~kDirty; // the line stays in the cache, as after CLWB
             return evicted(slot);
         }
     }

@@ -10,41 +10,41 @@
 
 namespace capture {
 
-// Addresses here are physical line numbers (byte address / 64).
+// Addresses are physical line numbers (byte address / 64).
 class Cache {
 public:
     struct Evicted {
         std::uint64_t line;
         bool dirty;
-        bool unused_prefetch; // brought in by the prefetcher and never asked for
+        bool unused_prefetch; // prefetched, and evicted before any demand access
     };
     struct Found {
         bool hit;
-        bool prefetched; // the first use of a line that the prefetcher brought in
+        bool prefetched; // the first demand access to a prefetched line
     };
 
     explicit Cache(const Config& config)
         : ways_(config.ways), set_mask_(config.sets() - 1), slots_(config.sets() * config.ways) {}
 
-    // A demand access. On a hit the line becomes the most recent of its set, dirty if written.
-    // On a miss nothing changes: the caller fills.
+    // A demand access. A hit makes the line the most recent of its set, and dirty if written.
+    // A miss changes nothing: the caller fills.
     Found access(std::uint64_t line, bool write);
 
     bool holds(std::uint64_t line) const;
 
-    // Puts a line that is not held at the most recent place; what fell out, if anything did.
+    // Inserts an absent line as the most recent of its set. Returns the evicted line, if any.
     std::optional<Evicted> fill(std::uint64_t line, bool dirty, bool prefetched);
 
-    // Takes a line out; whether it was held, and dirty.
+    // Invalidates a line. Returns it if the cache held it.
     std::optional<Evicted> remove(std::uint64_t line);
 
-    // Makes the next dirty line clean (lowest set first, most recent first); for a last flush.
+    // Cleans the next dirty line (lowest set first, most recent first), for the final flush.
     std::optional<Evicted> clean_next();
 
     std::uint64_t dirty_lines() const;
 
 private:
-    // One word a line, most recent first, so that LRU is a matter of order.
+    // One word per line. The order within a set is the LRU order, most recent first.
     static constexpr std::uint64_t kValid = 1, kDirty = 2, kPrefetched = 4;
     static constexpr unsigned kTag = 3;
 
@@ -61,7 +61,7 @@ private:
 
     std::uint64_t ways_, set_mask_;
     std::vector<std::uint64_t> slots_;
-    std::uint64_t flush_from_ = 0; // clean_next() has been past all slots before this one
+    std::uint64_t flush_from_ = 0; // where clean_next() continues
 };
 
 } // namespace capture

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The filter as a C library, so that the tests can drive it beside a plain model in Python.
+// C interface of the filter: tests compare it with a model in Python.
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -19,7 +19,7 @@ struct anemone_filter {
 
 extern "C" {
 
-// Null when a setting is not allowed; `error` then says why.
+// Returns null when a setting is not allowed, and writes the reason to `error`.
 anemone_filter* anemone_filter_new(const char* settings, char* error, std::size_t error_bytes) {
     try {
         return new anemone_filter(capture::Config::parse(settings));
@@ -33,7 +33,7 @@ void anemone_filter_delete(anemone_filter* f) {
     delete f;
 }
 
-// 0, or 1 when the device has no page left.
+// Returns 0, or 1 when the device has no free page left.
 int anemone_filter_access(anemone_filter* f, std::uint64_t pc, std::uint64_t address,
                           std::uint64_t size, int write) {
     try {
@@ -66,7 +66,7 @@ std::uint64_t anemone_filter_translate(anemone_filter* f, std::uint64_t address)
     return f->filter.translate(address);
 }
 
-// Copies out the events recorded so far, two words each, and forgets them; how many there were.
+// Moves up to `most` recorded events to the caller, two words each. Returns their number.
 std::size_t anemone_filter_take(anemone_filter* f, std::uint64_t* words, std::size_t most) {
     f->filter.deliver();
     const std::size_t n = f->events.size() < most ? f->events.size() : most;

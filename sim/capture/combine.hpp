@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Write-combining buffers: non-temporal stores gather here and leave as one write of a full line.
+// Write-combining buffers: they collect non-temporal stores and write a full line at once.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,9 @@ public:
         open_.reserve(most_ + 1);
     }
 
-    // Bytes [first, first + n) of a line are stored, first + n <= 64. At most one buffer leaves:
-    // this one when the line is complete, or the oldest when there was no room for a new one.
-    // (Both at once would take a full-line store into a full set of buffers: that line never
-    // needs a buffer.)
+    // Stores bytes [first, first + n) of a line, first + n <= 64. Drains at most one buffer: this
+    // one when its line is complete, or the oldest one when no buffer is free. A full-line store
+    // needs no buffer, so both never happen at once.
     std::optional<Drained> store(std::uint64_t line, unsigned first, unsigned n) {
         const std::uint64_t bytes = n == 64 ? ~0ull : ((1ull << n) - 1) << first;
         for (std::size_t i = 0; i < open_.size(); i++) {
@@ -50,7 +49,7 @@ public:
         return false;
     }
 
-    // The buffer of one line leaves as it is: an ordinary access must see what was stored.
+    // Drains the buffer of one line, complete or not: an ordinary access must see the stored bytes.
     std::optional<Drained> drain(std::uint64_t line) {
         for (std::size_t i = 0; i < open_.size(); i++) {
             if (open_[i].line == line)
@@ -59,7 +58,7 @@ public:
         return std::nullopt;
     }
 
-    // The oldest buffer leaves; for a fence, until none is left.
+    // A fence calls this until no buffer is open.
     std::optional<Drained> drain_oldest() {
         if (open_.empty())
             return std::nullopt;

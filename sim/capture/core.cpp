@@ -26,7 +26,7 @@ bool Core::access(std::uint64_t pc, std::uint64_t line, bool write) {
     return found.hit;
 }
 
-// The fill goes out first; the line it pushes out waits in a buffer until the read is on its way.
+// The read goes first: the evicted line waits in a write buffer.
 void Core::bring_in(std::uint64_t line, Kind kind) {
     traffic_.moves(line, kind, true);
     if (const auto out = cache_.fill(line, kind == Kind::rfo, kind == Kind::prefetch)) {
@@ -38,8 +38,8 @@ void Core::bring_in(std::uint64_t line, Kind kind) {
 }
 
 void Core::stream(std::uint64_t line, unsigned first, unsigned n) {
-    // The store goes round the cache, so a copy in it must go: written back if it was dirty,
-    // since nobody knows yet that the whole line will be overwritten.
+    // The store bypasses the cache, so the cache must drop its copy. A dirty copy is written back,
+    // because the stores to come may not cover the whole line.
     if (const auto held = cache_.remove(line)) {
         if (held->dirty)
             traffic_.moves(line, Kind::writeback, true);

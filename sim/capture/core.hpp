@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One core's way to memory: its prefetcher and write-combining buffers in front of a cache that it
-// may share with others.
+// One core's path to memory: prefetcher and write-combining buffers in front of a cache, which
+// cores may share.
 #pragma once
 
 #include <cstdint>
@@ -16,33 +16,34 @@ namespace capture {
 enum class Kind : std::uint8_t {
     load,      // a demand miss of a load
     rfo,       // read for ownership: a demand miss of a store
-    prefetch,  // the prefetcher's
-    writeback, // a dirty line that the cache has no room for
-    nt,        // a non-temporal store, which goes past the cache
+    prefetch,  // a fill that the prefetcher requested
+    writeback, // an evicted dirty line
+    nt,        // a non-temporal store, which bypasses the cache
 };
 
-// Receives the core's requests of memory.
+// Receives the core's memory requests.
 class Traffic {
 public:
-    virtual void stalls() = 0; // a demand miss, called before its line moves
-    // `full` is false for a line that left a write-combining buffer incomplete.
+    virtual void stalls() = 0; // a demand miss; called before moves()
+    // `full` is false for an incomplete line from a write-combining buffer.
     virtual void moves(std::uint64_t line, Kind kind, bool full) = 0;
-    virtual void prefetched(bool used) = 0; // a prefetched line was asked for, or fell out unasked
+    virtual void
+    prefetched(bool used) = 0; // first use of a prefetched line, or its eviction unused
 
 protected:
     ~Traffic() = default;
 };
 
-// Addresses are physical line numbers. Not for two threads at once, nor is the cache.
+// Addresses are physical line numbers. Neither Core nor Cache is thread-safe.
 class Core {
 public:
     Core(const Config& config, Cache& cache, Traffic& traffic)
         : prefetch_(config.prefetch), cache_(cache), prefetcher_(config), combiner_(config),
           traffic_(traffic) {}
 
-    // An ordinary load or store by the instruction at `pc`; whether the cache had the line.
+    // An ordinary load or store by the instruction at `pc`. Returns whether the cache hit.
     bool access(std::uint64_t pc, std::uint64_t line, bool write);
-    // Bytes [first, first + n) of a line are stored past the cache.
+    // A non-temporal store of bytes [first, first + n) of a line.
     void stream(std::uint64_t line, unsigned first, unsigned n);
     void fence(); // empties the write-combining buffers
 

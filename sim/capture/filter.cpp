@@ -28,7 +28,7 @@ void Filter::access(std::uint64_t pc, std::uint64_t address, std::uint64_t size,
         return;
     if (phase_ == Phase::record)
         (write ? totals_.stores : totals_.loads)++;
-    // Translated line by line: two neighbouring lines may lie in different pages.
+    // Translated line by line, because neighbouring lines may lie in different pages.
     const std::uint64_t last = (address + size - 1) / kLineBytes;
     for (std::uint64_t line = address / kLineBytes; line <= last; line++) {
         const std::uint64_t physical = pages_.translate(line * kLineBytes) / kLineBytes;

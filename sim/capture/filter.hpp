@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Program accesses in, memory traffic out: pages, then cache and prefetcher, then the clock's
-// stamp.
+// Turns a program's accesses into memory traffic: address translation, cache and prefetcher, time.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace capture {
 
-// One line that left or entered the cache. 16 bytes, written to disk as it is (little-endian).
+// One line that left or entered the cache. 16 bytes, the format of the file (little-endian).
 struct Event {
     static constexpr std::uint64_t kWrite = 1ull << 63;
     static constexpr std::uint64_t kPrefetch = 1ull << 62;
@@ -24,16 +23,16 @@ struct Event {
 };
 
 enum class Phase {
-    load,   // pages are touched, nothing else: a program's set-up, at full speed
-    warm,   // the cache runs too
-    record, // and its traffic is written down; the clock starts at 0
+    load,   // only pages are touched: set-up at full speed
+    warm,   // the cache runs, too
+    record, // its traffic is recorded, too; the clock starts at 0
     done,   // enough events, or the program has ended
 };
 
 struct Totals {
-    std::uint64_t loads = 0, stores = 0, calls = 0; // what the program did while recorded
+    std::uint64_t loads = 0, stores = 0, calls = 0; // of the program, while recorded
     std::uint64_t fills = 0, writebacks = 0, prefetches = 0, streamed = 0; // events, by cause
-    std::uint64_t streamed_partial = 0; // of `streamed`, lines that left a buffer incomplete
+    std::uint64_t streamed_partial = 0; // incomplete lines among `streamed`
     std::uint64_t prefetches_used = 0, prefetches_unused = 0;
 };
 
@@ -42,10 +41,10 @@ public:
     using Sink = void (*)(void* context, const Event* events, std::size_t n);
 
     Filter(const Config& config, Sink sink, void* context);
-    Filter(const Filter&) = delete; // the core knows where it is
+    Filter(const Filter&) = delete; // the core holds a reference to it
 
-    // `size` bytes at a virtual address by the instruction at `pc`. Every line of it is touched, in
-    // order. Throws std::length_error when the device has no page left.
+    // The instruction at `pc` accesses `size` bytes at a virtual address, line by line, in order.
+    // Throws std::length_error when the device has no free page left.
     void access(std::uint64_t pc, std::uint64_t address, std::uint64_t size, bool write);
     void stream(std::uint64_t address, std::uint64_t size); // a non-temporal store
     void fence() { core_.fence(); }                         // empties the write-combining buffers
@@ -55,14 +54,14 @@ public:
         totals_.calls++;
         now_ps_ += config_.call_ps * config_.slow_down;
     }
-    void idle(std::uint64_t ns) { // of the trace's time, not slowed down
+    void idle(std::uint64_t ns) { // in trace time: slow_down does not apply
         if (phase_ == Phase::record)
             now_ps_ += ns * 1000;
     }
 
     void enter(Phase phase); // phases only go forward
-    void flush();            // writes back all that is dirty, as events
-    void deliver();          // hands what is buffered to the sink
+    void flush();            // writes back all dirty lines, as events
+    void deliver();          // passes the buffered events to the sink
 
     Phase phase() const { return phase_; }
     std::uint64_t events() const { return events_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Library functions that read and write memory on a program's behalf, made visible. Calls to them
-// in instrumented objects are renamed to these (redirect.syms); libc itself keeps its own.
+// Instrumented wrappers of libc functions that read and write a program's memory. Calls in
+// instrumented objects are redirected to them (redirect.syms); libc's internal calls are not.
 #include <cstdint>
 #include <cstring>
 
@@ -13,8 +13,8 @@ namespace {
 
 constexpr bool kRead = false, kWrite = true;
 
-// A copy is a load and a store a line, in turn, from two instructions of the copy loop. Lines of
-// the source and of the destination need not line up: each side is cut at its own.
+// A copy alternates a load and a store of 64 bytes, from two instructions of the copy loop. Source
+// and destination may be aligned differently; the filter splits each side at its line boundaries.
 void saw_copy(std::uintptr_t pc, const void* to, const void* from, std::size_t bytes, bool down) {
     constexpr std::size_t kStep = capture::kLineBytes;
     const auto* source = static_cast<const char*>(from);
@@ -40,7 +40,7 @@ void* anemone_memcpy(void* to, const void* from, std::size_t bytes) {
 }
 
 void* anemone_memmove(void* to, const void* from, std::size_t bytes) {
-    // Downwards when the regions overlap that way round, as the real one does.
+    // Downwards when the destination overlaps the end of the source, as libc does.
     const auto ahead =
         reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
     saw_copy(PC, to, from, bytes, ahead < bytes);
@@ -52,7 +52,7 @@ void* anemone_memset(void* to, int value, std::size_t bytes) {
     return std::memset(to, value, bytes);
 }
 
-// Comparisons and searches read up to where the answer lies, not the whole of what they were given.
+// Comparisons and searches read only up to the byte that decides the result.
 int anemone_memcmp(const void* a, const void* b, std::size_t bytes) {
     const auto* x = static_cast<const unsigned char*>(a);
     const auto* y = static_cast<const unsigned char*>(b);

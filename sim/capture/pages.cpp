@@ -6,7 +6,7 @@
 namespace capture {
 namespace {
 
-// SplitMix64 (Steele, Lea, Flood 2014): turns a seed into as many constants as are needed.
+// SplitMix64 (Steele, Lea, Flood 2014): expands a seed into constants.
 std::uint64_t next(std::uint64_t& state) {
     std::uint64_t z = state += 0x9e3779b97f4a7c15;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Virtual to physical: pages get a frame the first time they are touched.
+// Address translation: a page gets its frame at its first access.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace capture {
 
-// A bijection on [0, n) that looks random: multiply, add and xor-shift steps, each of which is one
-// on the next power of two; a value that falls outside is sent round again (cycle walking).
+// A pseudo-random bijection on [0, n). Multiply, add and xor-shift steps are bijections on the next
+// power of two; a value outside [0, n) goes through the steps again (cycle walking).
 class Permutation {
 public:
     Permutation(std::uint64_t n, std::uint64_t seed);
@@ -28,8 +28,7 @@ class PageMap {
 public:
     explicit PageMap(const Config& config);
 
-    // The physical byte address behind a virtual one. Throws std::length_error when the device is
-    // full.
+    // Returns the physical byte address. Throws std::length_error when the device is full.
     std::uint64_t translate(std::uint64_t virtual_address);
 
     std::uint64_t used() const { return frames_.size(); } // pages touched so far
@@ -37,7 +36,7 @@ public:
 private:
     std::uint64_t first_touch(std::uint64_t page);
 
-    // Most accesses fall in a page touched just before: a small direct-mapped table in front.
+    // A direct-mapped cache of translations, because most accesses go to a recently used page.
     struct Recent {
         std::uint64_t page = ~0ull, frame = 0;
     };

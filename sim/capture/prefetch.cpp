@@ -11,7 +11,7 @@ unsigned StridePrefetcher::observe(std::uint64_t pc, std::uint64_t line) {
     }
     const auto step = static_cast<std::int64_t>(line - entry.last);
     if (step == 0)
-        return 0; // still in the same line: says nothing about where it goes next
+        return 0; // the same line again says nothing about the stride
     if (step == entry.stride) {
         if (entry.again < kSure)
             entry.again++;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stride prefetcher of the kind cores have beside their load ports: it watches the lines that one
-// instruction touches, and when they go up or down in equal steps it asks for the next ones.
+// A stride prefetcher as in a core's load unit: it follows the lines that one instruction touches
+// and prefetches the next ones when the lines go up or down in equal steps.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ public:
     explicit StridePrefetcher(const Config& config)
         : degree_(config.prefetch_degree), table_(config.prefetch_table) {}
 
-    // The instruction at `pc` touched physical line `line`: how many lines to ask for now, which
-    // are line + stride() * 1, 2, ... None crosses a 4 KiB boundary, since the next physical page
-    // need not be the next virtual one.
+    // The instruction at `pc` touched physical line `line`. Returns how many lines to prefetch:
+    // line + stride() * 1, 2, ... They stay within 4 KiB, because the next physical page need not
+    // be the next virtual one.
     unsigned observe(std::uint64_t pc, std::uint64_t line);
     std::int64_t stride() const { return stride_; }
 
 private:
-    static constexpr unsigned kSure = 2; // equal steps seen again before anything is asked for
+    static constexpr unsigned kSure = 2; // repeats of a stride before the first prefetch
     struct Entry {
         std::uint64_t pc = 0, last = 0;
         std::int64_t stride = 0;

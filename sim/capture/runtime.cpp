@@ -2,8 +2,8 @@
 // Start, end and phases of a captured program.
 //
 // ANEMONE_CAPTURE        settings, "name=value ..." (config.hpp)
-// ANEMONE_CAPTURE_OUT    where the events go: 16 bytes each (filter.hpp)
-// ANEMONE_CAPTURE_TOTALS where the totals go at the end, as JSON
+// ANEMONE_CAPTURE_OUT    file of the events, 16 bytes each (filter.hpp)
+// ANEMONE_CAPTURE_TOTALS file of the totals, JSON, written at the end
 #include "runtime.hpp"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ bool program_runs = false;
 namespace {
 
 Filter* filter = nullptr;
-void* program_thread = nullptr; // compared with the caller's: one thread is captured
+void* program_thread = nullptr; // thread pointer of the one captured thread
 std::uint64_t untracked = 0;    // accesses outside heap, stack and executable
 int out = -1;
 int argument_count;
@@ -49,7 +49,7 @@ void write_events(void*, const Event* events, std::size_t n) {
     }
 }
 
-// In the runtime and not in the program: allocations are the runtime's, and hooks do not nest.
+// While one exists, allocations come from the runtime's heap and the hooks record nothing.
 class Inside {
 public:
     Inside() { program_runs = false; }
@@ -93,8 +93,8 @@ void finish() {
 void* run_program(void*) {
     program_thread = __builtin_thread_pointer();
     program_runs = true;
-    // Argument strings where the program can be seen to read them; its name without its folder, so
-    // that it does not matter where the checkout lies.
+    // The arguments are copied to the program's heap, so that its reads of them are tracked. The
+    // folder of its name is cut off, so that the trace does not depend on the checkout's path.
     std::vector<char*> own;
     for (int i = 0; i < argument_count; i++) {
         const char* slash = i == 0 ? strrchr(arguments[i], '/') : nullptr;
@@ -107,7 +107,7 @@ void* run_program(void*) {
 } // namespace
 
 void fail(const char* what) {
-    // No stdio: this may be called before it works.
+    // No stdio: it may not be initialised yet.
     const char* parts[] = {"anemone capture: ", what, "\n"};
     for (const char* part : parts) {
         if (write(2, part, strlen(part)) < 0)
@@ -183,7 +183,7 @@ void anemone_capture_fence() {
     filter->fence();
 }
 
-// The program's own main is renamed (redirect.syms), so that this one comes first.
+// The program's own main is renamed (redirect.syms), so that this one runs first.
 int main(int argc, char** argv, char** envp) {
     argument_count = argc;
     arguments = argv;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry points that `-fsanitize=thread` makes a compiler call: one for every load, store and
-// atomic operation that may touch memory others can see. libtsan is not linked; these are ours.
+// The entry points that code compiled with `-fsanitize=thread` calls at every load, store and
+// atomic operation. They replace libtsan, which is not linked.
 #include <cstddef>
 #include <cstdint>
 
@@ -12,7 +12,7 @@ namespace {
 constexpr bool kRead = false, kWrite = true;
 }
 
-// The caller is the instruction for the prefetcher's purposes: one call site, one access.
+// The prefetcher identifies an instruction by its call site, which has one access.
 #define PC reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
 
 #define ACCESS(bytes)                                                                              \
@@ -41,7 +41,7 @@ constexpr bool kRead = false, kWrite = true;
         saw(PC, a, bytes, kWrite);                                                                 \
     }
 
-// A read-modify-write counts as a read and a write, as it does in the cache.
+// A read-modify-write is a read and a write.
 #define EXCHANGE(bits, T, name, operation)                                                         \
     T __tsan_atomic##bits##_##name(volatile T* a, T value, int) {                                  \
         saw(PC, a, sizeof(T), kRead);                                                              \
@@ -121,7 +121,7 @@ ATOMIC(8, std::uint8_t)
 ATOMIC(16, std::uint16_t)
 ATOMIC(32, std::uint32_t)
 ATOMIC(64, std::uint64_t)
-// 16-byte atomics would need libatomic, and no program here has any.
+// 16-byte atomics would need libatomic, and no captured program uses them.
 
 void __tsan_atomic_thread_fence(int) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);

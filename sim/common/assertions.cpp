@@ -4,8 +4,8 @@
 
 #include "verilated.h"
 
-// A failed assertion of the RTL ends the run at once: what it would count afterwards is worth
-// nothing. Verilator calls these (VL_USER_FATAL, VL_USER_STOP).
+// A failed assertion of the RTL ends the run at once, because later results would be meaningless.
+// Verilator calls these functions (VL_USER_FATAL, VL_USER_STOP).
 void vl_stop(const char* file, int line, const char* hierarchy) {
     std::fflush(stdout);
     std::fprintf(stderr, "RTL assertion in %s (%s:%d)\n", hierarchy, file, line);

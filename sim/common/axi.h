@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pins of an AXI4 port of 512 bits, as Verilator has them.
+// The pins of a 512-bit AXI4 port in a verilated module.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace anemone {
 
-constexpr unsigned kLineWords = 8; // of 64 bits, in a line of memory and a beat of a port
-constexpr unsigned kLineSize = 6;  // log2 of their bytes, for AxSIZE
+constexpr unsigned kLineWords = 8; // 64-bit words in a memory line and in a beat
+constexpr unsigned kLineSize = 6;  // log2 of a line's bytes, the value of AxSIZE
 
-// The line that a byte is in, by its first one's address.
+// The address of the line that contains a byte.
 constexpr uint64_t lineOf(uint64_t address) {
     return address >> kLineSize << kLineSize;
 }
@@ -55,7 +55,7 @@ struct AxiPins {
     ReadDataPins r;
 };
 
-// Binds the port whose pins' names begin with `p` in a verilated module `t`.
+// Binds the port of verilated module `t` whose pin names begin with `p`.
 #define ANEMONE_ADDRESS_PINS(t, p)                                                                 \
     {t.p##id, t.p##addr, t.p##len, t.p##size, t.p##burst, t.p##valid, t.p##ready}
 #define ANEMONE_AXI_PINS(t, p)                                                                     \

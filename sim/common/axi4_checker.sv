@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both sides of an AXI4 port (IHI 0022, part A), bound to whatever has its pins: an error says instance and rule.
+// Checks both sides of an AXI4 port (IHI 0022, part A). Bind it to any module with these pins. An error names the
+// instance and the rule.
 //
-//   master: legal burst, size and length, 4 KiB, wrapping bursts (A3.4.1), strobes within their lanes (A3.4.3), wlast
-//   slave: data and answers only of what was asked for, in an id's order, rlast, B behind its last W (A3.3), no EXOKAY
-//   both: valid stays with what it offers, and is low under reset (axi_handshake_checker)
+//   master: legal burst, size and length, 4 KiB boundary, wrapping bursts (A3.4.1), strobes within lanes (A3.4.3), wlast
+//   slave: responses only to requests, in order per id; rlast; B after the last W (A3.3); no EXOKAY
+//   both: valid and payload stay until ready, and valid is low in reset (axi_handshake_checker)
 //
-// Several of a write's data may come before its address, in which case their strobes are not looked at.
+// Write data may precede their address; their strobes are then not checked.
 module axi4_checker #(
     parameter int ADDRESS_BITS = 52,
     parameter int DATA_BITS = 512,
     parameter int ID_BITS = 12,
     parameter int LEN_BITS = 8,
-    // Bits beside the data of W and of R.
+    // Sideband bits of W and R.
     parameter int W_BITS = 1,
     parameter int R_BITS = 1,
     // See axi_handshake_checker.
     parameter bit LATE_RESET = 1'b0,
-    // Transactions of a kind that are under way at most.
+    // Upper limit of outstanding reads, and of outstanding writes.
     parameter int MOST = 1024
 ) (
     input logic clock,
@@ -63,13 +64,13 @@ module axi4_checker #(
 
   typedef struct packed {
     logic [ID_BITS-1:0] id;
-    logic [11:0]        addr;   // within a page, which no burst leaves
+    logic [11:0]        addr;   // offset in 4 KiB, which no burst leaves
     logic [7:0]         len;
     logic [2:0]         size;
     logic [1:0]         burst;
   } request_t;
 
-  // A bench whose slave is none sets it to 0.
+  // A bench whose slave does not follow the protocol sets it to 0.
   logic enabled  /* verilator public_flat_rw */ = 1'b1;
 
   axi_handshake_checker #(
@@ -125,16 +126,15 @@ module axi4_checker #(
       .data(rdata)
   );
 
-  // Reads under way, by id in their order: their beats less one.
+  // Outstanding reads per id, in order: beats less one.
   logic [7:0] reads[int][$];
-  int read_beat[int];  // the next beat of an id's first read
+  int read_beat[int];  // the next beat of the first read of an id
   int read_count = 0;
-  // Writes whose data are not all there; those whose data are; those whose data came first: beats less one.
-  request_t writes[$];
-  int acknowledgeable[int];
-  int early[$];
+  request_t writes[$];  // writes that wait for data
+  int acknowledgeable[int];  // per id: writes whose data are complete
+  int early[$];  // data without an address yet: beats less one
   int write_count = 0;
-  int write_beat = 0;  // of the data's burst
+  int write_beat = 0;  // the next beat of W
 
   function automatic void legal(input string name, input logic [ADDRESS_BITS-1:0] addr, input logic [LEN_BITS-1:0] len,
                                 input logic [2:0] size, input logic [1:0] burst);
@@ -154,7 +154,7 @@ module axi4_checker #(
     endcase
   endfunction
 
-  // The lanes that a beat may write.
+  // The byte lanes that a beat may write (A3.4.3).
   function automatic logic [BYTES-1:0] lanes(input request_t request, input int beat);
     int bytes, first, at, block;
     bytes = 1 << request.size;
@@ -172,7 +172,7 @@ module axi4_checker #(
 
   task automatic answered();
     int id;
-    // What is taken in this cycle is noted behind this: no answer comes in the same one.
+    // asked() runs after this task, because a request cannot be answered in its own cycle.
     id = int'(rid);
     if (rvalid) begin
       if (rresp == EXOKAY) $error("r is EXOKAY");
@@ -213,7 +213,7 @@ module axi4_checker #(
         acknowledgeable[int'(awid)] += 1;
       end
     end
-    // Data that are taken with their address have the address.
+    // After AW: data of the same cycle belong to its address.
     if (wvalid && wready) begin
       if (writes.size() == 0) begin
         if (wlast) early.push_back(write_beat);

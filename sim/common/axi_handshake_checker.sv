@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handshake of one AXI channel (IHI 0022, A3.1.2 and A3.2.1): nothing is offered under reset nor in the first cycle
-// behind it, and what is offered stays as it is until it is taken.
+// Checks the handshake of one AXI channel (IHI 0022, A3.1.2 and A3.2.1): valid is low in reset and in the first cycle
+// after it, and valid and payload stay until ready.
 module axi_handshake_checker #(
     parameter int BITS = 1,
-    // Of `data`, which come by themselves: to gather them with the others costs more than to look at them.
+    // Width of `data`, which is separate from `payload` because a wide concatenation slows the simulation.
     parameter int DATA_BITS = 1,
-    // The reset comes some cycles behind the pin's, and is over when that is: what goes on until then, or waits, is no error.
+    // 1 if the module resets some cycles after the pin: valid may then stay high in reset.
     parameter bit LATE_RESET = 1'b0
 ) (
     input logic                 clock,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both sides of an AXI4-Lite port (IHI 0022, part B): see axi4_checker.
+// Checks both sides of an AXI4-Lite port (IHI 0022, part B), like axi4_checker.
 module axi_lite_checker #(
     parameter int ADDRESS_BITS = 32,
     parameter int DATA_BITS = 64,
-    // Transactions of a kind that are under way at most.
+    // Upper limit of outstanding reads, and of outstanding writes.
     parameter int MOST = 1024
 ) (
     input logic clock,
@@ -30,7 +30,7 @@ module axi_lite_checker #(
 
   localparam logic [1:0] EXOKAY = 2'd1;
 
-  // A bench whose slave is none sets it to 0.
+  // A bench whose slave does not follow the protocol sets it to 0.
   logic enabled  /* verilator public_flat_rw */ = 1'b1;
 
   axi_handshake_checker #(
@@ -81,7 +81,7 @@ module axi_lite_checker #(
       .data(rdata)
   );
 
-  // Taken and not yet answered.
+  // Accepted and not yet answered.
   int addresses = 0, data = 0, reads = 0;
 
   always @(posedge clock) begin
@@ -94,7 +94,7 @@ module axi_lite_checker #(
       data <= data + int'(wvalid && wready) - int'(bvalid && bready);
       reads <= reads + int'(arvalid && arready) - int'(rvalid && rready);
       if (enabled) begin
-        // An answer comes behind the cycle in which what it answers was taken.
+        // A response comes at least one cycle after its request.
         if (bvalid && (addresses == 0 || data == 0)) $error("b without a write");
         if (rvalid && reads == 0) $error("r without a read");
         if (bvalid && bresp == EXOKAY) $error("b is EXOKAY");

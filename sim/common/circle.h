@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A circle of lines for a pointer chase, in C for programs that need nothing else.
+// A circular list of lines for a pointer chase. In C, because memo and microbench use it.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-// Put lines of `line` bytes from `at` on in one circle without a pattern (Sattolo), each with the
-// address of the next. lines: at least 1, below 2^32. False: no memory to do it.
+// Links the lines of `line` bytes from `at` on into one random cycle (Sattolo's algorithm): each
+// holds the address of the next. `lines` is at least 1 and below 2^32. Returns false when memory
+// runs out.
 static inline bool circle_of_lines(char* at, size_t lines, size_t line) {
     uint32_t* order = malloc(lines * sizeof *order);
     if (!order)

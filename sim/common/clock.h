@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time spent, and who is told of what is done.
+// Run time and progress reports.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of little-endian 64-bit words, which anemone.backends.rtl writes.
+// Files of little-endian 64-bit words, written by anemone.backends.rtl.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace anemone {
 
-// Words one after another. All throw std::runtime_error, naming the file.
+// Reads a file word by word. All methods throw std::runtime_error with the file's name.
 class Words {
 public:
     explicit Words(const std::string& path);
 
     uint64_t next();
-    // The next word has to be that: `what` this hardware is.
+    // Fails unless the next word is `value`. `what` names the parameter in the message.
     void expect(uint64_t value, const char* what);
     [[noreturn]] void fail(const std::string& what) const;
 
@@ -28,7 +28,7 @@ private:
     std::unique_ptr<std::FILE, Close> file_;
 };
 
-// A file of words, mapped: pages come and go as it is read, so it needs no memory.
+// A mapped file of words, for traces that are larger than memory.
 class MappedWords {
 public:
     explicit MappedWords(const std::string& path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set-associative cache with LRU. Its lines may know when they arrive: one that is looked up
-// before it is there is in flight.
+// A set-associative cache with LRU. A timed cache records when each line arrives, so that a lookup
+// can find a line in flight.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace core {
 
-// Timed: with the cycles in which lines arrive.
+// Timed: records the cycle in which each line arrives.
 template <bool Timed> class Cache {
 public:
     struct Victim {
@@ -32,8 +32,8 @@ public:
                 ages(set)[way] = static_cast<std::uint8_t>(way);
     }
 
-    // When a line that is held arrives (0, if the cache does not know); it is the most recent now,
-    // and dirty, if `dirty`.
+    // Looks a line up. A hit returns the line's arrival (0 if untimed), makes it the most recent
+    // and, with `dirty`, dirty.
     std::optional<Cycle> find(std::uint64_t line, bool dirty = false) {
         const std::uint64_t set = set_of(line);
         const unsigned way = way_of(set, line);
@@ -44,14 +44,14 @@ public:
         return Timed ? arrives_[set * ways_ + way] : 0;
     }
     bool holds(std::uint64_t line) const { return way_of(set_of(line), line) != ways::kNowhere; }
-    // A line is about to be looked for: the processor that runs the model may fetch its set.
+    // Prefetches the host's cache lines of the set for a later find().
     void expect(std::uint64_t line) const {
         __builtin_prefetch(&bytes_[set_of(line) * 2 * padded_]);
     }
-    // What falls out if a line comes in now, nothing being ~0 >> 1.
+    // The line that fill() would evict; ~0 >> 1 if none.
     std::uint64_t next_out(std::uint64_t line) const { return words_[oldest(line)] >> 1; }
     void expect_out(std::uint64_t line) const { __builtin_prefetch(&words_[oldest(line)]); }
-    // Puts in a line that is not held; what falls out, if anything does.
+    // Inserts an absent line. Returns the evicted line, if any.
     std::optional<Victim> fill(std::uint64_t line, Cycle arrives, bool dirty) {
         const std::uint64_t set = set_of(line);
         const unsigned way = ways::oldest(ages(set), ways_);
@@ -66,7 +66,7 @@ public:
             arrives_[set * ways_ + way] = arrives;
         return out;
     }
-    // Takes a line out; whether it was dirty, if it was held.
+    // Invalidates a line. Returns whether it was dirty, if the cache held it.
     std::optional<bool> remove(std::uint64_t line) {
         const std::uint64_t set = set_of(line);
         const unsigned way = way_of(set, line);
@@ -80,13 +80,13 @@ public:
     }
 
 private:
-    std::uint64_t oldest(std::uint64_t line) const { // of its set
+    std::uint64_t oldest(std::uint64_t line) const { // in the line's set
         const std::uint64_t set = set_of(line);
         return set * ways_ + ways::oldest(&bytes_[(set * 2 + 1) * padded_], ways_);
     }
-    static constexpr std::uint64_t kNone = ~std::uint64_t{0}; // no line of a machine
+    static constexpr std::uint64_t kNone = ~std::uint64_t{0}; // an empty way
 
-    // Any number of sets: by the low bits, or, of an L3 of 11 ways, say, by the remainder.
+    // An L3 of 11 ways, for example, may have a number of sets that is no power of two.
     std::uint64_t set_of(std::uint64_t line) const {
         return (sets_ & (sets_ - 1)) == 0 ? line & (sets_ - 1) : line % sets_;
     }
@@ -102,7 +102,7 @@ private:
     std::uint64_t sets_;
     std::vector<std::uint64_t> words_; // line << 1 | dirty
     std::vector<Cycle> arrives_;
-    std::vector<std::uint8_t> bytes_; // of each set the marks, then the ages
+    std::vector<std::uint8_t> bytes_; // for each set: the ways' marks, then their ages
 };
 
 } // namespace core

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine of several cores as a C library. Cores take turns: the one that is furthest behind
-// runs.
+// C interface of a machine with several cores. The core with the earliest cycle runs next.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -16,10 +15,11 @@ namespace {
 
 using core::Core;
 
-// Operations that are generated at a time, and how far ahead of them their sets are fetched, from
-// stage to stage.
-constexpr std::size_t kBatch = 512, kStage = 12, kAhead = kStage * core::Hierarchy::kStages;
-constexpr core::Cycle kTurn = 200; // cycles that a core may be ahead of the others
+constexpr std::size_t kBatch = 512; // operations generated at a time
+// The model's own memory accesses are prefetched in stages, each kStage operations ahead of the
+// next.
+constexpr std::size_t kStage = 12, kAhead = kStage * core::Hierarchy::kStages;
+constexpr core::Cycle kQuantum = 200; // cycles that a core may run ahead of the others
 
 struct Running {
     Running(const core::Config& config, core::Shared& shared, std::size_t number)
@@ -28,8 +28,8 @@ struct Running {
     std::unique_ptr<core::Source> source;
     std::vector<core::Op> ops;
     std::size_t next = 0;
-    std::uint64_t end = 0; // operations, at which it stops
-    core::Cycle stop = 0;  // and the cycle
+    std::uint64_t end = 0; // stops at this number of operations
+    core::Cycle stop = 0;  // or at this cycle
     bool ended = false;
 
     bool runs() const { return source && !ended && core.operations() < end && core.now() < stop; }
@@ -44,7 +44,7 @@ struct Running {
                 core.expect(ops[at], stage);
         core.execute(ops[next++]);
     }
-    // More operations at hand; false, if the program has ended.
+    // Generates more operations. Returns false at the program's end.
     bool refill() {
         ops.erase(ops.begin(), ops.begin() + static_cast<std::ptrdiff_t>(next));
         next = 0;
@@ -92,7 +92,8 @@ struct anemone_core {
             }
             if (!behind)
                 return;
-            const core::Cycle until = others > ~core::Cycle{0} - kTurn ? others : others + kTurn;
+            const core::Cycle until =
+                others > ~core::Cycle{0} - kQuantum ? others : others + kQuantum;
             while (behind->runs() && behind->core.now() <= until)
                 behind->step();
         }
@@ -115,17 +116,17 @@ template <class Do> int guarded(char* error, std::size_t bytes, Do act) {
 
 extern "C" {
 
-// A row of captured instructions, and an operation on memory of one, as instructions.py has them.
+// A captured instruction and a memory operation, in the layout of instructions.py.
 struct anemone_core_row {
-    std::uint64_t pc, address_registers, reads, writes, first, end; // its operations: [first, end)
+    std::uint64_t pc, address_registers, reads, writes, first, end; // operations [first, end)
     std::uint64_t bytes, branch;
 };
 struct anemone_core_touched {
     std::uint64_t address, store;
 };
 
-// Operations of instructions, one behind the other; `out` has room for n and those on memory.
-// Returns how many they are.
+// Translates instructions to operations. `out` has space for n plus the memory operations. Returns
+// the number of operations.
 std::size_t anemone_core_operations(const anemone_core_row* rows, std::size_t n,
                                     const anemone_core_touched* touched, core::Op* out) {
     core::Translator translator;
@@ -144,7 +145,7 @@ std::size_t anemone_core_operations(const anemone_core_row* rows, std::size_t n,
     return static_cast<std::size_t>(at - out);
 }
 
-// Null when a setting is not allowed; `error` then says why.
+// Returns null when a setting is not allowed, and writes the reason to `error`.
 anemone_core* anemone_core_new(const char* settings, char* error, std::size_t bytes) {
     anemone_core* made = nullptr;
     guarded(error, bytes, [&] { made = new anemone_core(core::Config::parse(settings)); });
@@ -163,7 +164,7 @@ int anemone_core_kernel(anemone_core* m, std::size_t core, const char* settings,
     });
 }
 
-// The operations stay where they are until the core has run them; again: for ever.
+// The caller keeps the operations in memory until the core has run them. again: repeat for ever.
 int anemone_core_trace(anemone_core* m, std::size_t core, const core::Op* ops, std::size_t n,
                        int again, char* error, std::size_t bytes) {
     return guarded(error, bytes, [&] {
@@ -172,15 +173,15 @@ int anemone_core_trace(anemone_core* m, std::size_t core, const core::Op* ops, s
     });
 }
 
-// Bytes [first, end), multiples of a line, have that share of their pages on the fast tier, and in
-// flat memory that of the others filled.
+// Sets the share of the pages of [first, end) on the fast tier (dedicated in flat memory), and the
+// share of flat memory's other pages that is in use. `first` and `end` are multiples of a line.
 void anemone_core_place(anemone_core* m, std::uint64_t first, std::uint64_t end, double share,
                         double filled) {
     m->shared.memory.place(first >> core::kLineBits, end >> core::kLineBits, share, filled);
 }
 
-// Pages of the data in bytes [first, end), and of their tables, take these frames of flat memory,
-// in the order of first touch. Then all pages that are asked for have to be in such a range.
+// The pages of [first, end) and of their page tables get these frames of flat memory, in the order
+// of first touch. After the first call, every page in use must be in such a range.
 int anemone_core_frames(anemone_core* m, std::uint64_t first, std::uint64_t end,
                         const std::uint32_t* frames, std::size_t n, char* error,
                         std::size_t bytes) {
@@ -190,8 +191,8 @@ int anemone_core_frames(anemone_core* m, std::uint64_t first, std::uint64_t end,
     });
 }
 
-// Every core so many operations on, or so many cycles on from where the last one is (0: any), or to
-// the end of its program.
+// Runs every core for `operations`, for `cycles` after the cycle of the most advanced core (0: no
+// limit), or to the end of its program, whichever comes first.
 int anemone_core_run(anemone_core* m, std::uint64_t operations, std::uint64_t cycles, char* error,
                      std::size_t bytes) {
     return guarded(error, bytes, [&] { m->run(operations, cycles); });
@@ -203,7 +204,8 @@ const char* anemone_core_names() {
            "stlb_hits,tlb_miss,tlb_miss_cycles,rfo_offcore,writebacks";
 }
 
-// Counts of a core so far; `all`: what is under way, too, after which it must not run on.
+// Counts of a core so far. all: counts unfinished operations, too; the core must not run
+// afterwards.
 void anemone_core_counts(anemone_core* m, std::size_t core, int all, std::uint64_t* out) {
     Core& of = m->cores[core]->core;
     of.settle(all != 0);
@@ -245,8 +247,8 @@ void anemone_core_counts(anemone_core* m, std::size_t core, int all, std::uint64
     std::copy(std::begin(found), std::end(found), out);
 }
 
-// Of each tier: lines read, lines written, cycles that reads were queued; then near hits and
-// misses, and what was asked of dedicated memory.
+// For each tier: lines read, lines written, cycles that reads were queued. Then near hits, near
+// misses, and accesses to dedicated memory.
 void anemone_core_memory(anemone_core* m, double* out) {
     for (unsigned tier = 0; tier < 2; tier++) {
         const auto& c = m->shared.memory.counts(tier);
@@ -259,8 +261,7 @@ void anemone_core_memory(anemone_core* m, double* out) {
     *out++ = static_cast<double>(m->shared.memory.dedicated());
 }
 
-// Of each range in the order of their placing: lines asked for, lines that near memory missed,
-// walks.
+// For each range of anemone_core_place, in order: accesses, near misses, page walks.
 void anemone_core_placed(anemone_core* m, std::uint64_t* out) {
     for (const auto& each : m->shared.memory.placed()) {
         *out++ = each.asked;
@@ -269,7 +270,8 @@ void anemone_core_placed(anemone_core* m, std::uint64_t* out) {
     }
 }
 
-// Parts of a kernel's data, as many as there are, at most n: first byte and bytes, in pairs.
+// Writes up to n parts of a kernel's data: first byte and size, in pairs. Returns the number of
+// parts.
 std::size_t anemone_core_parts(anemone_core* m, std::size_t core, std::uint64_t* out,
                                std::size_t n) {
     const core::Past past = m->cores[core]->source->past();

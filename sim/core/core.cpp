@@ -7,7 +7,7 @@ namespace core {
 
 namespace {
 
-// What a branch's `latency` says.
+// Meaning of `latency` for a branch (op.hpp).
 enum Branch : std::uint8_t { predicted, mispredicted, not_taken, taken };
 
 } // namespace
@@ -50,7 +50,7 @@ Cycle Core::inputs_ready(const Op& op) {
     for (const std::uint64_t back : op.from)
         if (back != 0 && back <= operations_ && back < Recent::kKept)
             ready = std::max(ready, completed_[operations_ - back]);
-    // Far behind a chain of misses nothing is lost by entering the window later.
+    // The timeline ends at kHorizon. After a long chain of misses, entering late loses nothing.
     if (ready > entry_ + kHorizon / 2) {
         wait_until(ready - kHorizon / 2);
         entered_ = 1;
@@ -59,7 +59,7 @@ Cycle Core::inputs_ready(const Op& op) {
 }
 
 Cycle Core::issue(Cycle t, PerCycle* port, std::uint64_t ports) {
-    // A cycle in which nothing issues is known by a bit, and the counts' memory is only written.
+    // The bit `executed` marks cycles with issues, so the counts of other cycles are never read.
     while (timeline_.is(Timeline::executed, t)) {
         if (timeline_.issued[t] < config_.ports && (!port || (*port)[t] < ports)) {
             timeline_.issued[t]++;
@@ -123,7 +123,7 @@ void Core::execute(const Op& op) {
         done = issue(ready, &timeline_.store_ports, config_.store_ports) + 1;
         break;
     }
-    // In order, as many a cycle as enter.
+    // Retires in order, `width` per cycle.
     if (done > last_retired_) {
         last_retired_ = done;
         retired_together_ = 1;
@@ -138,7 +138,7 @@ void Core::execute(const Op& op) {
     if (op.kind == Kind::load)
         load_retired_[loads_++] = last_retired_;
     if (op.kind == Kind::store) {
-        // The line is asked for at retirement; stores commit in order, one a cycle.
+        // A store requests its line at retirement. Stores commit in order, one per cycle.
         const Cycle owned = memory_.own(op.address, last_retired_);
         last_committed_ = std::max(owned, last_committed_ + 1);
         committed_[stores_++] = last_committed_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An out-of-order core. Each operation gets the cycles in which it enters the window, issues,
-// completes and retires, in program order, from those before it; nothing steps cycle by cycle.
+// An out-of-order core. It handles operations in program order and computes for each, from the
+// earlier ones, when it enters the window, issues, completes and retires. There is no loop over
+// cycles.
 #pragma once
 
 #include <array>
@@ -17,12 +18,11 @@ namespace core {
 
 class Core {
 public:
-    // number: of the machine's cores.
     Core(const Config& config, Shared& shared, std::size_t number);
 
     void execute(const Op& op);
-    // An operation that will come: nothing but a hint. Whether there is more to be hinted, by
-    // `expect`: not of what is in the lines of those shortly before.
+    // Prefetches the model's data for a coming operation. Returns whether expect() should follow
+    // for the later stages: not when a recent operation touched the same line.
     bool hint(const Op& op) {
         if (op.kind != Kind::load && op.kind != Kind::store)
             return false;
@@ -35,14 +35,15 @@ public:
         return true;
     }
     void expect(const Op& op, unsigned stage) const { memory_.expect(op.address, stage); }
-    // The cycle in which the next operation enters the window: all before is final.
+    // The cycle in which the next operation enters the window. Earlier cycles are final.
     Cycle now() const { return entry_; }
     // When the last operation retired.
     Cycle retired() const { return last_retired_; }
-    // Counts what is final; with `all`, what is still under way, too: nothing may follow.
+    // Counts the final cycles. With `all` it counts the unfinished ones, too, and no operation may
+    // follow.
     void settle(bool all);
 
-    // Of the last load: cycles from its issue to its data, and where it found them.
+    // The last load: cycles from issue to data, and the source of the data.
     struct Loaded {
         Cycle cycles;
         Origin origin;
@@ -56,17 +57,17 @@ public:
     const Requests& requests() const { return memory_.requests(); }
 
 private:
-    // The last of a sequence of cycles, so many at least.
+    // A ring with the last n or more cycles of a sequence.
     class Recent {
     public:
-        static constexpr std::uint64_t kKept = 8192; // completed ones: inputs are not further back
+        static constexpr std::uint64_t kKept = 8192; // completed operations: no input is older
         explicit Recent(std::uint64_t n) : at_(std::bit_ceil(n)) {}
         Cycle& operator[](std::uint64_t n) { return at_[n & (at_.size() - 1)]; }
 
     private:
         std::vector<Cycle> at_;
     };
-    struct Forward { // a word that a store has written, until the L1 has it
+    struct Forward { // a stored word that loads can be forwarded from
         std::uint64_t word = ~std::uint64_t{0};
         Cycle ready = 0, committed = 0;
     };
@@ -81,18 +82,18 @@ private:
     const Config& config_;
     Timeline timeline_;
     Hierarchy memory_;
-    Cycle entry_ = 0;           // of the operation in hand
-    std::uint64_t entered_ = 0; // operations in that cycle
-    std::uint64_t waiting_ = 0; // in the scheduler
-    Cycle redirected_ = 0;      // by a branch: nothing enters before
+    Cycle entry_ = 0;           // of the current operation
+    std::uint64_t entered_ = 0; // operations that entered in that cycle
+    std::uint64_t waiting_ = 0; // operations in the scheduler
+    Cycle redirected_ = 0;      // dispatch resumes here after a mispredicted branch
     Cycle last_retired_ = 0, last_committed_ = 0;
     Loaded loaded_{};
     std::uint64_t retired_together_ = 0;
     std::uint64_t operations_ = 0, loads_ = 0, stores_ = 0, instructions_ = 0, mispredicted_ = 0;
     Recent completed_, retired_, load_retired_, committed_;
     std::array<Forward, kForwards> forwards_{};
-    std::array<std::uint64_t, 64> hinted_{}; // lines
-    std::vector<std::uint8_t> predictor_;    // gshare, two bits each
+    std::array<std::uint64_t, 64> hinted_{}; // lines of recent hints
+    std::vector<std::uint8_t> predictor_;    // gshare, two-bit counters
     std::uint64_t history_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings as text, a line `name=value` each; what is wrong with one is said by name.
+// Settings as text, one `name=value` per line. Errors name the setting.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ public:
                 throw std::invalid_argument("not name=value, or twice: " + line);
         }
     }
-    // A field that may be left out, and then is what it was.
+    // An optional field: `value` keeps its default when the field is missing.
     template <class T> void may(const char* name, T& value, double least, double most) {
         if (found_.count(name))
             take(name, value, least, most);

@@ -23,7 +23,7 @@ Cycle Hierarchy::translate(std::uint64_t address, Cycle t) {
         count_.stlb_hits++;
         t = std::max(t, *arrives);
     } else {
-        // Upper levels of the tables are in the walkers' own caches; the last one is a line.
+        // The walkers cache the upper levels of the tables, so a walk reads one line.
         const Cycle begins = timeline_.walks.first_below(t, config_.walkers);
         const std::uint64_t line = (kTables + page * 8) >> kLineBits;
         t = fetch(line, begins, For::walk).arrives + config_.walk;
@@ -40,17 +40,17 @@ Cycle Hierarchy::translate(std::uint64_t address, Cycle t) {
 void Hierarchy::expect(std::uint64_t address, unsigned stage) const {
     const std::uint64_t line = address >> kLineBits;
     switch (stage) {
-    case 0: // what the L2 and the L3 have
+    case 0: // the sets of the L2 and the L3
         l2_.expect(line);
         l3_.expect(line);
         break;
-    case 1: // what leaves the L2 for it
+    case 1: // the L2's victim
         l2_.expect_out(line);
         break;
-    case 2: // where the L3 puts that
+    case 2: // the victim's set in the L3
         l3_.expect(l2_.next_out(line));
         break;
-    default: // and what leaves the L3
+    default: // the L3's victim
         l3_.expect_out(l2_.next_out(line));
     }
 }
@@ -76,7 +76,7 @@ Cycle Hierarchy::load(std::uint32_t pc, std::uint64_t address, Cycle t) {
         done = std::max(done, got.arrives);
         origin_ = origin_of(got);
         count_.l1_miss++;
-        count_.l1_miss_cycles += done - begins; // without the wait for a buffer
+        count_.l1_miss_cycles += done - begins; // without the wait for a fill buffer
         timeline_.set(Timeline::l1_miss, t, done);
         if (got.missed_l2) {
             count_.l2_miss++;
@@ -123,11 +123,11 @@ Hierarchy::Fetched Hierarchy::fetch(std::uint64_t line, Cycle t, For what) {
     Fetched got{};
     const Cycle answered = t + config_.l2_latency;
     if (const auto arrives = l2_.find(line)) {
-        // In flight: the request joins the one that is in the queue.
+        // A line in flight: the request joins the one in the superqueue.
         const bool joined = *arrives > answered;
         got = {std::max(answered, *arrives), joined, false, answered, 0, joined};
         if (what == For::load && got.missed_l2)
-            count_demand(got); // a prefetch that becomes demand, from now on
+            count_demand(got); // a prefetch that counts as demand from now on
     } else {
         got = beyond_l2(line, answered, what);
         fill_l2(line, got.arrives, got.left);
@@ -175,7 +175,7 @@ Hierarchy::Fetched Hierarchy::beyond_l2(std::uint64_t line, Cycle t, For what) {
 
 void Hierarchy::fill_l1(std::uint64_t line, Cycle arrives, bool dirty) {
     if (const auto out = l1_.fill(line, arrives, dirty); out && out->dirty)
-        l2_.find(out->line, true); // the L2 holds what the L1 holds
+        l2_.find(out->line, true); // the L2 includes the L1
 }
 
 void Hierarchy::fill_l2(std::uint64_t line, Cycle arrives, Cycle t) {
@@ -183,7 +183,7 @@ void Hierarchy::fill_l2(std::uint64_t line, Cycle arrives, Cycle t) {
     if (!out)
         return;
     const bool dirty = l1_.remove(out->line).value_or(false) || out->dirty;
-    // The L3 takes what the L2 lets go of.
+    // The L3 is a victim cache of the L2s.
     count_.lookups += dirty;
     if (l3_.find(out->line, dirty))
         return;
@@ -195,7 +195,7 @@ void Hierarchy::fill_l2(std::uint64_t line, Cycle arrives, Cycle t) {
 
 void Hierarchy::prefetch_l1(std::uint64_t line, Cycle t) {
     if (l1_.holds(line) || timeline_.fill_buffers[t] >= config_.fill_buffers)
-        return; // dropped where no buffer is free
+        return; // dropped when no fill buffer is free
     const Fetched got = fetch(line, t, For::l1_prefetch);
     timeline_.fill_buffers.occupy(t, got.arrives);
     fill_l1(line, got.arrives, false);

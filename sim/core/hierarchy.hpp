@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A core's way to memory: TLBs, L1 with fill buffers, L2 with its queue, the shared L3; and what
-// Intel's counters see of it (Table 5 of CAMP).
+// A core's memory hierarchy: TLBs, L1 with fill buffers, L2 with its superqueue, the shared L3. It
+// keeps the counts of Intel's performance counters (CAMP, Table 5).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace core {
 
-// What all cores share.
+// State that all cores share.
 struct Shared {
     explicit Shared(const Config& config) : split(config.l3_split), memory(config) {
         const std::uint64_t parts = split ? 2 : 1;
@@ -24,11 +24,11 @@ struct Shared {
     Cache<false>& l3_of(std::size_t core) { return l3[split && core >= split]; }
 
     std::uint64_t split;
-    std::vector<Cache<false>> l3; // what the L2s let go of: nothing in it is in flight
+    std::vector<Cache<false>> l3; // untimed: it holds victims of the L2s, never lines in flight
     Memory memory;
 };
 
-// Counts of requests; cycles of missing loads are from their fill buffer to their data.
+// Counts of requests. The cycles of a miss run from its fill buffer to its data.
 struct Requests {
     std::uint64_t l1_miss, fb_hit;                   // P4, P5
     std::uint64_t pf_l1_any, pf_l1_l3_hit;           // P7, P8
@@ -42,21 +42,21 @@ struct Requests {
     std::uint64_t rfo_offcore, writebacks;
 };
 
-// Where a load found its data; in_flight: they were on their way, in a fill buffer or to the L2.
+// Where a load found its data. in_flight: in a fill buffer, or on the way to the L2.
 enum class Origin : std::uint8_t { l1, l2, l3, in_flight, memory };
 
 class Hierarchy {
 public:
     Hierarchy(const Config& config, Shared& shared, std::size_t core, Timeline& timeline);
 
-    // A load that issues at t: when its data are there. Then, origin(): where it found them.
+    // Returns when the data of a load issued at t arrive.
     Cycle load(std::uint32_t pc, std::uint64_t address, Cycle t);
-    Origin origin() const { return origin_; }
-    // A store that is retired at t: when the L1 owns its line.
+    Origin origin() const { return origin_; } // of the last load
+    // Returns when the L1 owns the line of a store retired at t.
     Cycle own(std::uint64_t address, Cycle t);
 
-    // An access of this address will come: nothing but a hint. What a miss reads of the caches'
-    // tables hangs together, so it is fetched in stages, the later ones as the access comes near.
+    // Prefetches the model's tables for a coming access. A table read depends on the one before, so
+    // there are stages, called one after another as the access comes near.
     static constexpr unsigned kStages = 4;
     void expect(std::uint64_t address, unsigned stage) const;
 
@@ -67,18 +67,17 @@ private:
     struct Fetched {
         Cycle arrives;
         bool missed_l2, missed_l3;
-        Cycle left; // when it was in the queue to the L3, and was beyond it
-        Cycle beyond;
-        bool joined; // a request that was on its way to the L2
+        Cycle left;   // when it entered the superqueue
+        Cycle beyond; // when it missed the L3
+        bool joined;  // an outstanding request to the same line
     };
 
     static Origin origin_of(const Fetched& got);
     Cycle translate(std::uint64_t address, Cycle t);
-    // A line from the L2 or beyond, for a request of the L1 at t.
+    // Requests a line from the L2 for the L1, at t.
     Fetched fetch(std::uint64_t line, Cycle t, For what);
-    // Demand is in the queue to the L3 from got.left on.
     void count_demand(const Fetched& got);
-    // From beyond the L2, into it; t: when the L2 missed.
+    // Requests a line that missed the L2 at t.
     Fetched beyond_l2(std::uint64_t line, Cycle t, For what);
     void fill_l1(std::uint64_t line, Cycle arrives, bool dirty);
     void fill_l2(std::uint64_t line, Cycle arrives, Cycle t);

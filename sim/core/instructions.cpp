@@ -36,7 +36,7 @@ Op* Translator::put(Op* out, Kind kind, const Executed& insn, std::uint64_t addr
 
 Op* Translator::add(const Executed& insn, const Touched* touched, std::size_t n, Op* out) {
     began_ = next_;
-    Number result = kNobody; // what the instruction's last load or its computing gives
+    Number result = kNobody; // the operation with the instruction's result
     bool stores = false;
     for (const Touched* each = touched; each != touched + n; each++) {
         stores |= each->store;
@@ -45,7 +45,7 @@ Op* Translator::add(const Executed& insn, const Touched* touched, std::size_t n,
         result = next_;
         out = put(out, Kind::load, insn, each->address, 0, latest(insn.address_registers, kNobody));
     }
-    // A load alone moves what it loaded; anything else computes.
+    // A plain load needs no compute operation.
     const bool loads = result != kNobody;
     const bool moves = loads && insn.reads == 0 && !stores;
     if (insn.branch || (insn.writes != 0 && !moves) || (!loads && !stores)) {

@@ -22,9 +22,9 @@ struct Settings {
 
 constexpr std::uint64_t kNothing = ~std::uint64_t{0};
 constexpr std::uint64_t kLine = std::uint64_t{1} << kLineBits;
-constexpr std::uint64_t kHot = 16 << 10; // bytes that are in every L1
+constexpr std::uint64_t kHot = 16 << 10; // fits in every L1
 
-// A kernel of iterations; operations are known by their numbers.
+// A kernel repeats iteration(). Operations are identified by their numbers.
 class Kernel : public Source {
 public:
     explicit Kernel(const Settings& s) : s_(s), random_(s.seed) {}
@@ -44,7 +44,7 @@ public:
 
 protected:
     virtual void iteration() = 0;
-    // What an iteration asks of the data, whose addresses begin with 0.
+    // The access pattern of an iteration, with addresses relative to the base.
     virtual Past parts() const = 0;
 
     std::uint64_t add(Kind kind, std::uint32_t pc, std::uint64_t address, std::uint8_t latency,
@@ -59,7 +59,7 @@ protected:
                         std::uint64_t needs = kNothing) {
         return add(Kind::store, pc, s_.base + at, 0, data, needs);
     }
-    // `s_.work` operations in `s_.ilp` chains, each of which begins with what is needed.
+    // Adds `s_.work` operations in `s_.ilp` parallel chains that start from the inputs.
     std::uint64_t compute(std::uint64_t needs, std::uint64_t also = kNothing) {
         std::uint64_t last = needs;
         for (std::uint64_t i = 0; i < s_.work; i++) {
@@ -74,19 +74,19 @@ protected:
         add(Kind::branch, 2, 0, wrong, needs);
     }
     bool stores() { return s_.stores > 0 && random_.happens(s_.stores); }
-    // A place without a pattern, a multiple of so many bytes; `s_.hot` of them are in a small part.
+    // A random multiple of `unit`; a share of `s_.hot` lies in the first kHot bytes.
     std::uint64_t place(std::uint64_t unit) {
         const bool near = s_.hot > 0 && random_.happens(s_.hot);
         return random_.below((near ? std::min(kHot, s_.bytes) : s_.bytes) / unit) * unit;
     }
-    // The next place of a walk over an array, around its end.
+    // Returns `at` and advances it by a step, wrapping around at the array's end.
     std::uint64_t walk(std::uint64_t& at) const {
         const std::uint64_t here = at;
         at = at + s_.step < s_.bytes ? at + s_.step : at + s_.step - s_.bytes;
         return here;
     }
     std::uint64_t array(std::uint64_t number) const { return number * (s_.bytes + (1 << 21)); }
-    // An array from end to end, now at its beginning; lines at places without a pattern.
+    // The access patterns of walk() from the start of an array, and of `lines` calls of place().
     Past::Part walked(std::uint64_t number) const {
         return {array(number), s_.bytes, Past::Order::walk, static_cast<double>(s_.step)};
     }
@@ -109,8 +109,8 @@ private:
     std::uint64_t done_ = 0; // iterations
 };
 
-// Lists through all lines of the data in an order without a pattern, each line's address in the one
-// before. A linear congruence of full period over a power of two of lines.
+// Pointer chases through all lines of the data, in pseudo-random order: a linear congruential
+// generator of full period over a power of two of lines.
 class Chase : public Kernel {
 public:
     explicit Chase(const Settings& s)
@@ -129,7 +129,7 @@ private:
     void iteration() override {
         for (std::uint64_t c = 0; c < s_.chains; c++) {
             at_[c] = (at_[c] * 0x5851F42D4C957F2Du + 0x14057B7EF767814Fu) & (lines_ - 1);
-            // The low bits of such a sequence have short periods: they are put on top.
+            // The generator's low bits have short periods, so the number is scattered.
             const std::uint64_t line = scatter(at_[c]);
             last_[c] = load(static_cast<std::uint32_t>(10 + c), line * kLine, last_[c]);
             const std::uint64_t value = compute(last_[c]);
@@ -138,17 +138,17 @@ private:
         }
         branch(last_[0]);
     }
-    std::uint64_t scatter(std::uint64_t i) const { // one to one on [0, lines_)
+    std::uint64_t scatter(std::uint64_t i) const { // a bijection on [0, lines_)
         std::uint64_t x = i * 0x9E3779B97F4A7C15u & (lines_ - 1);
         x ^= x >> half_;
         return x * 0xD1B54A32D192ED03u & (lines_ - 1);
     }
     std::uint64_t lines_;
-    int half_; // of the bits of a line's number
+    int half_; // half of the bits of a line number
     std::vector<std::uint64_t> at_, last_;
 };
 
-// Arrays from end to end, `chains` of them; a store goes to an array of its own.
+// Reads `chains` arrays from end to end, and stores to another array.
 class Stream : public Kernel {
 public:
     explicit Stream(const Settings& s) : Kernel(s) {}
@@ -187,7 +187,7 @@ private:
     std::uint64_t at_ = 0;
 };
 
-// Stores at places without a pattern.
+// Stores at random addresses.
 class Scatter : public Kernel {
 public:
     explicit Scatter(const Settings& s) : Kernel(s) {}
@@ -201,7 +201,7 @@ private:
     }
 };
 
-// An index read from end to end, and a value at the place that it names, which may be stored back.
+// Reads an index array from end to end, and the value that each index selects; may store it back.
 class Gather : public Kernel {
 public:
     explicit Gather(const Settings& s) : Kernel(s) {}
@@ -244,8 +244,8 @@ private:
     }
 };
 
-// Searches from the root of a tree whose levels lie behind each other, `depth` of them or as many
-// as there is room for.
+// Searches from the root of a tree that is stored level by level: `depth` levels, or as many as
+// fit.
 class Tree : public Kernel {
 public:
     explicit Tree(const Settings& s) : Kernel(s) {}
@@ -276,7 +276,7 @@ private:
     }
 };
 
-// Three rows of a grid beside each other into a row of another.
+// A stencil: reads three adjacent rows of a grid, and writes a row of another grid.
 class Stencil : public Kernel {
 public:
     explicit Stencil(const Settings& s) : Kernel(s) {}
@@ -297,7 +297,7 @@ private:
     std::uint64_t at_ = 0;
 };
 
-// A pass of a merge sort: two runs are read, the smaller key decides which goes on.
+// A merge pass: reads two runs, and advances the one with the smaller key.
 class Sort : public Kernel {
 public:
     explicit Sort(const Settings& s) : Kernel(s), at_{0, s.bytes / 2 & ~std::uint64_t{63}} {}
@@ -305,7 +305,7 @@ public:
 private:
     Past parts() const override {
         Past::Part run = walked(0), other;
-        run.pace /= 2; // each of the two is read every other time
+        run.pace /= 2; // each run is read every other time on average
         other = run;
         other.from = at_[1];
         return {run, other, walked(1)};
@@ -321,7 +321,7 @@ private:
     std::uint64_t at_[2], out_ = 0;
 };
 
-// Two halves alternate: a stretch of stream, a stretch of gather.
+// Alternates between 2000 iterations of stream and of gather.
 class Mixed : public Source {
 public:
     explicit Mixed(const Settings& s) : stream_(s), gather_(s) {}

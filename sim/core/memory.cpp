@@ -13,8 +13,8 @@ namespace core {
 
 namespace {
 
-constexpr std::uint8_t kUnknown = 0xFF; // the tag of a set that nobody asked for yet
-constexpr unsigned kTries = 100;        // for a rival, of which all may have been asked for
+constexpr std::uint8_t kUnknown = 0xFF; // the tag of a set before its first access
+constexpr unsigned kTries = 100;        // limit of a random search that may not succeed
 
 } // namespace
 
@@ -36,7 +36,7 @@ double Server::serve(double t) {
         at = full_to_;
     while (slice(at).used >= width_)
         at++;
-    // The longest run of full slices that this request went past is passed over by the next ones.
+    // Remembers the longest run of full slices, so that later requests skip it.
     if (at - first >= full_to_ - full_from_ || first > full_to_) {
         full_from_ = first;
         full_to_ = at;
@@ -74,8 +74,8 @@ Memory::Placed* Memory::placed_of(std::uint64_t line) {
 }
 
 bool Memory::on_fast(std::uint64_t line) {
-    // Multiples of the golden ratio: of any stretch of pages, whatever its stride, the share is on
-    // the fast tier to within a page or two, as weighted interleaving has it.
+    // Multiples of the golden ratio spread evenly: any range of pages, at any stride, has the share
+    // on the fast tier to within a page or two, as with weighted interleaving.
     const std::uint64_t page = line >> (config_.page_bits - kLineBits);
     const std::uint64_t spread = page * 0x9E3779B97F4A7C15u;
     const Placed* placed = placed_of(line);
@@ -143,7 +143,7 @@ bool Memory::was_last(std::uint64_t line) {
     const double filled = placed ? placed->filled : config_.filled;
     const double age = known ? past->times(address, true, random_).age : random_.share();
     for (std::uint64_t i = 0; i < config_.ratio; i++) {
-        // A rival, if there is one, was not asked for since the beginning: the set was not.
+        // A rival accessed since the start is skipped: this is the first access to the set.
         for (unsigned tries = 0; tries < kTries && random_.happens(filled); tries++) {
             const Past::Times rival = known ? past->times(rival_of(*past), false, random_)
                                             : Past::Times{random_.share(), false};
@@ -159,7 +159,7 @@ bool Memory::was_last(std::uint64_t line) {
 
 std::uint64_t Memory::rival_of(const Past& of) {
     std::uint64_t address = of.anywhere(random_);
-    // Shares of the pages that differ: those with more dedicated ones have fewer rivals.
+    // Dedicated pages are no rivals, so a part with more dedicated pages has fewer rivals.
     for (unsigned tries = 0; tries < kTries && !placed_.empty(); tries++) {
         if (!on_fast(address >> kLineBits))
             break;
@@ -183,10 +183,10 @@ Cycle Memory::read(std::uint64_t line, Cycle t) {
     unsigned tier = 1;
     double begins;
     if (tiered(line)) {
-        begins = serve(0, false, now); // near has the line, or says that far does
+        begins = serve(0, false, now); // near returns the tag, and the line on a hit
         if (near_has(line)) {
             tier = 0;
-        } else { // the two lines change places behind the answer
+        } else { // the swap follows the response
             begins = std::max(begins, serve(1, false, begins));
             serve(0, true, begins);
             serve(1, true, begins);
@@ -197,7 +197,7 @@ Cycle Memory::read(std::uint64_t line, Cycle t) {
     }
     const double arrives = begins + rest_[tier];
     const auto whole = static_cast<Cycle>(arrives);
-    return whole + (arrives - static_cast<double>(whole) >= 0.5); // to the nearest
+    return whole + (arrives - static_cast<double>(whole) >= 0.5); // rounds to the nearest
 }
 
 void Memory::write(std::uint64_t line, Cycle t) {
@@ -206,9 +206,9 @@ void Memory::write(std::uint64_t line, Cycle t) {
         serve(on_fast(line) ? 0 : 1, true, now);
         return;
     }
-    serve(0, false, now); // what near holds beside it
+    serve(0, false, now); // near returns the tag and the victim
     if (!near_has(line))
-        serve(1, true, now); // which goes to far
+        serve(1, true, now); // the victim goes to far
     serve(0, true, now);
 }
 

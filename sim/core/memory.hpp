@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory behind the L3: two tiers with a latency and a bandwidth each, pages divided between them,
-// or the two as one flat memory that swaps lines (docs/flat.md).
+// Memory behind the L3: two tiers, each with a latency and a bandwidth. Pages are divided between
+// the tiers, or both tiers form one flat memory that swaps lines (docs/flat.md).
 #pragma once
 
 #include <array>
@@ -17,16 +17,16 @@
 
 namespace core {
 
-// Serves one line at a time, whatever the order in which requests are made known: time is cut into
-// slices, and a request takes what is left of the first slices from its time on.
+// Serves one line at a time. Requests need not come in the order of time: time is cut into slices,
+// and a request takes the free time of the first slices from its own time on.
 class Server {
 public:
     explicit Server(double cycles_a_line);
-    // A request of about this time will come: nothing but a hint.
+    // Prefetches the model's data for a request at about time t.
     void expect(double t) const {
         slices_.expect(static_cast<std::uint64_t>(t / width_) & (kSlices - 1));
     }
-    // When the service of a request of time t begins.
+    // Returns when the service of a request at time t begins.
     double serve(double t);
 
 private:
@@ -39,7 +39,7 @@ private:
     Slice& slice(std::uint64_t number);
 
     double cost_, width_;
-    std::uint64_t full_from_ = 0, full_to_ = 0; // slices in between have nothing left
+    std::uint64_t full_from_ = 0, full_to_ = 0; // a run of full slices
     Zeroed<Slice> slices_;
 };
 
@@ -52,27 +52,25 @@ public:
 
     explicit Memory(const Config& config);
 
-    // A read at about this cycle will come: nothing but a hint.
+    // Prefetches the model's data for a read at about cycle t.
     void expect(Cycle t) const { servers_[0].expect(static_cast<double>(t)); }
-    // A line that misses everything at cycle t, when the L3 says so: when it is at the core.
+    // A line missed the L3 at cycle t. Returns when it arrives at the core.
     Cycle read(std::uint64_t line, Cycle t);
-    // A dirty line that leaves the L3; posted.
+    // A posted write of a dirty line from the L3.
     void write(std::uint64_t line, Cycle t);
 
-    // Lines [first, end); of their pages such a share is on the fast tier, or dedicated; `filled`
-    // is of these alone. What was asked of them here, what near memory did not have, and walks to
-    // their pages' entries.
+    // Settings and counts of the lines [first, end), see Config.
     struct Placed {
         std::uint64_t first, end;
-        double share, filled;
-        std::uint64_t asked, missed, walks;
+        double share, filled;               // in place of fast_share and filled
+        std::uint64_t asked, missed, walks; // accesses, near misses, page walks
     };
     void place(std::uint64_t first, std::uint64_t end, double share, double filled) {
         placed_.push_back({first, end, share, filled, 0, 0, 0});
     }
     const std::vector<Placed>& placed() const { return placed_; }
-    // Pages of the lines [first, end), and of the tables that translate them, have these frames of
-    // flat memory, by first touch. Throws std::invalid_argument for a frame that there is not.
+    // The pages of the lines [first, end) and of their page tables get these frames of flat memory,
+    // in the order of first touch. Throws std::invalid_argument for a frame out of range.
     void own(std::uint64_t first, std::uint64_t end, std::vector<std::uint32_t> frames);
     // The page table was walked for this line.
     void walked(std::uint64_t line) {
@@ -80,7 +78,7 @@ public:
             of->walks++;
     }
 
-    // What a program did before; it says so before the first read.
+    // Adds a program's accesses before the start. Called before the first read.
     void ran(Past past) { pasts_.push_back(std::move(past)); }
 
     const Counts& counts(unsigned tier) const { return counts_[tier]; }
@@ -91,44 +89,43 @@ public:
 private:
     bool on_fast(std::uint64_t line);
     double serve(unsigned tier, bool write, double t);
-    // Whether a line is swapped with others.
+    // Whether a line is in the swapped part of flat memory.
     bool tiered(std::uint64_t line);
-    // Flat memory: the set of a line and whether it is near; afterwards it is.
+    // Whether a line of flat memory is in near. Swaps it in if not.
     bool near_has(std::uint64_t line);
-    // Whether the first line of a set that is asked for was its last one, too.
+    // At the first access to a set: whether this line was the last one accessed before the start.
     bool was_last(std::uint64_t line);
 
     // Pages of flat memory, near and far.
     std::uint64_t pages() const {
         return config_.near_lines * (1 + config_.ratio) >> (kPageBits - kLineBits);
     }
-    // Of the page of a line that nobody asked for yet.
+    // A frame for the page of a line, at its first access.
     std::uint64_t new_frame(std::uint64_t line);
 
-    // The last that was placed there; null: nothing was.
+    // The last place() that covers a line, or null.
     Placed* placed_of(std::uint64_t line);
-    // The address of any data of a program, of those on tiered pages if there are some.
+    // A random address of a program's data, on a tiered page if one is found.
     std::uint64_t rival_of(const Past& of);
 
     const Config config_;
     std::vector<Placed> placed_;
-    std::array<double, 2> rest_; // from the L3's answer to the core, without queueing
+    std::array<double, 2> rest_; // latency from the L3 miss to the core, without queueing
     std::array<Server, 2> servers_;
     std::array<Counts, 2> counts_{};
     std::uint64_t near_hits_ = 0, near_misses_ = 0, dedicated_ = 0;
     std::vector<std::uint8_t> near_tag_;
-    std::vector<std::uint32_t> order_; // of frames, where they are handed out anyhow
+    std::vector<std::uint32_t> order_; // random order of the frames when `filled` is set
     struct Owned {
         std::uint64_t first, end; // lines
         std::vector<std::uint32_t> frames;
         std::size_t next = 0;
     };
     std::vector<Owned> owned_;
-    std::uint64_t handed_out_ = 0; // frames, where nobody owns any
+    std::uint64_t handed_out_ = 0; // frames, while own() was never called
     std::vector<Past> pasts_;
     Random random_{1};
-    std::unordered_map<std::uint64_t, std::uint64_t>
-        frames_; // pages of flat memory, by first touch
+    std::unordered_map<std::uint64_t, std::uint64_t> frames_; // by page of flat memory
 };
 
 } // namespace core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts of each cycle of a window, in rings: of what issues, and of buffers' entries.
+// Counts per cycle of a moving window, in rings: issued operations, occupied buffer entries.
 #pragma once
 
 #include <smmintrin.h>
@@ -16,15 +16,15 @@ namespace core {
 
 using Cycle = std::uint64_t;
 
-constexpr Cycle kHorizon = Cycle{1} << 20; // cycles that are kept at once
-constexpr Cycle kBlock = 64;               // that are forgotten together
+constexpr Cycle kHorizon = Cycle{1} << 20; // length of the window
+constexpr Cycle kBlock = 64;               // cycles that are cleared together
 
-// One byte a cycle.
+// One byte per cycle.
 class PerCycle {
 public:
     PerCycle() : at_(kHorizon) {}
     std::uint8_t& operator[](Cycle t) { return at_[t & (kHorizon - 1)]; }
-    // The sum over [from, to), of one block.
+    // The sum over [from, to), which lies in one block.
     std::uint64_t total(Cycle from, Cycle to) {
         const std::uint8_t* at = &(*this)[from];
         const std::uint8_t* end = at + (to - from);
@@ -42,16 +42,16 @@ public:
             sum += *at++;
         return sum;
     }
-    // The block that begins at t.
+    // Clears the block that begins at t.
     void forget(Cycle t) { std::memset(&(*this)[t], 0, kBlock); }
 
 private:
     Zeroed<std::uint8_t> at_;
 };
 
-// Entries of a buffer, each for an interval. What covers a block of cycles from end to end is one
-// number of the block; a byte a cycle is only of what begins or ends in it: so long waits, of which
-// there are many, touch little memory.
+// Occupied entries of a buffer. An interval adds to one count for each block that it covers
+// entirely, and to bytes per cycle only in its first and last block. So a long interval, which is
+// frequent, touches little memory.
 class Occupancy {
 public:
     Occupancy() : blocks_(kHorizon / kBlock), parts_(kHorizon) {}
@@ -59,7 +59,7 @@ public:
         const Block& here = block(t);
         return std::uint64_t{here.whole} + (here.parts ? parts_[t & (kHorizon - 1)] : 0);
     }
-    // The first cycle from t on in which fewer than `limit` are occupied.
+    // The first cycle from t on with fewer than `limit` occupied entries.
     Cycle first_below(Cycle t, std::uint64_t limit) {
         while ((*this)[t] >= limit) {
             const Block& here = block(t);
@@ -97,16 +97,16 @@ public:
         if (to & (kBlock - 1))
             add(last, 0, to & (kBlock - 1));
     }
-    // The block that begins at t.
+    // Clears the block that begins at t.
     void forget(Cycle t) { block(t) = {}; }
 
 private:
     struct Block {
-        std::uint8_t whole; // entries of all its cycles
-        std::uint8_t parts; // 1: there are others
+        std::uint8_t whole; // entries that cover the block
+        std::uint8_t parts; // 1: parts_ has counts, too
     };
     static constexpr Cycle kAtOnce = 16;
-    // [kBlock - i] begins a row of i zeros, then ones.
+    // From index kBlock - i on: i zeros, then ones.
     static constexpr auto kFrom = [] {
         std::array<std::uint8_t, 2 * kBlock> all{};
         for (Cycle i = kBlock; i < 2 * kBlock; i++)
@@ -118,11 +118,11 @@ private:
         return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
     }
     Block& block(Cycle t) { return blocks_[(t / kBlock) & (kHorizon / kBlock - 1)]; }
-    // One more in cycles first to end of the block that begins at t.
+    // Adds one in [first, end) of the block that begins at t.
     void add(Cycle t, Cycle first, Cycle end) {
         Block& here = block(t);
         std::uint8_t* parts = &parts_[t & (kHorizon - 1)];
-        if (!here.parts) { // its memory is written, not read
+        if (!here.parts) { // the old bytes are stale, so they are overwritten
             here.parts = 1;
             for (Cycle i = 0; i < kBlock; i += kAtOnce) {
                 const __m128i after = load(&kFrom[kBlock - first + i]);

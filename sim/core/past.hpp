@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the lines of a program's data were last asked for, had it run for ever before it began, and
-// whether they were since.
+// A program's accesses before the start, as if it had run for ever: when each line was last
+// accessed. It also says whether a line was accessed since the start.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,18 @@ namespace core {
 
 class Past {
 public:
-    // walk: from end to end, `from` being next, `pace` bytes an iteration; circle: all lines by
-    // turns in an order without a pattern, any: each as likely as another, `pace` of them an
-    // iteration. done: iterations since it began, as it goes on.
+    // walk: from end to end; circle: all lines in turn, in random order; any: random lines.
     enum class Order { walk, circle, any };
     struct Part {
         std::uint64_t first, bytes;
         Order order;
-        double pace;
-        const std::uint64_t* done = nullptr;
-        std::uint64_t from = 0;
+        double pace;                         // per iteration: bytes (walk) or lines
+        const std::uint64_t* done = nullptr; // iterations since the start; the program counts on
+        std::uint64_t from = 0;              // offset of the next access at the start (walk)
     };
-    // Iterations from when the line was asked for to the beginning; whether it was since.
     struct Times {
-        double age;
-        bool since;
+        double age; // iterations from the last access to the start
+        bool since; // accessed since the start
     };
 
     Past() = default;
@@ -38,11 +35,11 @@ public:
     auto begin() const { return parts_.begin(); }
     auto end() const { return parts_.end(); }
 
-    // Whether an address is of the data.
+    // Whether the data contain an address.
     bool has(std::uint64_t address) const;
-    // An address of the data; there is one.
+    // A random address of the data, which must not be empty.
     std::uint64_t anywhere(Random& random) const;
-    // Of an address; `now`: it is asked for, for the first time.
+    // Draws the times of an address. now: the program accesses it now, for the first time.
     Times times(std::uint64_t address, bool now, Random& random) const;
 
 private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data prefetchers of Intel's cores, as the Optimization Reference Manual describes them (2.x,
-// "Data Prefetching"): at the L1 one by instruction pointer and the next line, at the L2 a streamer
-// and the other line of a pair. None crosses a 4 KiB page.
+// The data prefetchers of Intel's cores (Optimization Reference Manual, 2.x, "Data Prefetching"):
+// stride and next-line at the L1, streamer and adjacent line at the L2. None crosses a 4 KiB page.
 #pragma once
 
 #include <algorithm>
@@ -21,10 +20,10 @@ inline bool one_page(std::uint64_t a, std::uint64_t b) { // lines
     return a >> (kPageBits - kLineBits) == b >> (kPageBits - kLineBits);
 }
 
-// A load whose address moved by the same step twice running: the line one step ahead.
+// Prefetches one step ahead when a load's address has moved by the same step twice in a row.
 class StridePrefetcher {
 public:
-    // Tracks 2^log2 loads whose step is at most so many bytes.
+    // Tracks 2^log2 loads with steps of at most `most_step` bytes.
     StridePrefetcher(std::uint64_t log2, std::uint64_t most_step)
         : most_step_(static_cast<std::int64_t>(most_step)), table_(std::size_t{1} << log2) {}
 
@@ -62,7 +61,7 @@ private:
     std::vector<Entry> table_;
 };
 
-// Loads that go up from line to line: the line after.
+// Prefetches the next line when loads ascend line by line.
 class NextLinePrefetcher {
 public:
     std::optional<std::uint64_t> next(std::uint64_t line) {
@@ -77,8 +76,8 @@ private:
     std::uint64_t last_ = 0;
 };
 
-// Requests that reach the L2, by page: once two go the same way, a few lines more at each, up to a
-// distance ahead.
+// Tracks requests to the L2 by page. After two steps in one direction, each further request
+// prefetches up to `degree` lines, at most `distance` lines ahead.
 class Streamer {
 public:
     struct Ahead {
@@ -89,7 +88,7 @@ public:
 
     static constexpr unsigned kMost = 64;
 
-    // Tracks so many pages, kMost at most.
+    // Tracks up to kMost pages.
     explicit Streamer(std::uint64_t pages) : pages_(static_cast<unsigned>(pages)) {
         ages_.fill(ways::kPadding);
         std::iota(ages_.begin(), ages_.begin() + pages_, std::uint8_t{0});

@@ -5,7 +5,7 @@
 
 namespace core {
 
-// Numbers that are the same on every machine (splitmix64).
+// SplitMix64: the same numbers on every machine.
 class Random {
 public:
     explicit Random(std::uint64_t seed) : state_(seed) {}

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens in each cycle of a window that moves with the core: ports taken, buffers occupied,
-// and bits of which the counters of stall cycles are made.
+// The state of each cycle in a window that moves with the core: used ports, occupied buffers, and
+// the bits from which the stall counters are computed.
 //
-// Operations are worked on in program order, their events fall into any order of cycles; none falls
-// before the cycle in which the last operation entered the window. So all earlier cycles are final.
+// Operations are processed in program order, but their events are not in the order of cycles. No
+// event falls before the cycle in which the last operation entered the window, so all earlier
+// cycles are final.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +40,7 @@ public:
         word(bit, last * 64) |= first & ones >> (63 - ((to - 1) & 63));
     }
     bool is(Bit bit, Cycle t) { return word(bit, t) >> (t & 63) & 1; }
-    // The first cycle from t on in which something issues; there is one.
+    // The first cycle from t on with an issue. One must exist.
     Cycle next_executed(Cycle t) {
         std::uint64_t rest = word(executed, t) >> (t & 63);
         while (rest == 0) {
@@ -53,13 +54,13 @@ public:
         std::uint64_t sum = 0;
         while (from < to) {
             const Cycle end = std::min(to, (from | 63) + 1);
-            if (word(executed, from)) // without it nothing has issued
+            if (word(executed, from)) // skips words without an issue
                 sum += issued.total(from, end);
             from = end;
         }
         return sum;
     }
-    // Cycles before t, in whole words, are counted and forgotten.
+    // Counts and clears the whole words before t.
     void settle(Cycle t) {
         const Cycle end = t & ~Cycle{63};
         for (; settled_ < end; settled_ += 64) {
@@ -69,10 +70,10 @@ public:
             counted_.stalls_l1_miss += count(idle & missing);
             counted_.stalls_l2_miss += count(idle & word(l2_miss, at));
             counted_.stalls_l3_miss += count(idle & word(l3_miss, at));
-            // The store buffer is full, and it is not a load that the core waits for.
+            // The core waits for the full store buffer, and for no load.
             counted_.bound_on_stores += count(idle & word(stores_full, at) & ~missing);
             counted_.read_cycles += count(word(offcore_read, at));
-            if (word(executed, at)) // without it nothing has issued
+            if (word(executed, at)) // skips words without an issue
                 for (PerCycle* each : {&issued, &load_ports, &store_ports})
                     each->forget(at);
             for (Occupancy* each : {&fill_buffers, &superqueue, &walks})
@@ -82,7 +83,7 @@ public:
         }
     }
     const Counted& counted() const { return counted_; }
-    // An event of cycle t fits in.
+    // Throws unless cycle t lies in the window.
     void check(Cycle t) const {
         if (t >= settled_ + kHorizon)
             throw std::runtime_error("memory is so slow that a million cycles are not enough");
@@ -94,7 +95,7 @@ private:
     }
     std::uint64_t& word(Bit bit, Cycle t) { return bits_[bit][(t / 64) & (kHorizon / 64 - 1)]; }
 
-    // Each bit on its own: what searches one of them over many cycles reads few lines.
+    // One array per bit, so that a search over many cycles reads few host cache lines.
     struct Words : Zeroed<std::uint64_t> {
         Words() : Zeroed(kHorizon / 64) {}
     };

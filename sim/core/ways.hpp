@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways of a set, or the entries of a table: which one holds a key, and which is the one least
-// recently used. A byte of each way is a mark of its key, another its age, sixteen of which are
-// compared at once: that is where a model of caches spends its time.
+// Lookup and LRU for the ways of a set or the entries of a table. Each way has a mark byte (a hash
+// of its key) and an age byte. SSE compares sixteen at once, because lookups dominate the model's
+// run time.
 #pragma once
 
 #include <smmintrin.h>
@@ -14,13 +14,13 @@ namespace core {
 namespace ways {
 
 constexpr unsigned kAtOnce = 16, kNowhere = ~0u;
-constexpr std::uint8_t kPadding = 127; // the age of bytes that are no way's: above any
+constexpr std::uint8_t kPadding = 127; // the age of unused bytes: above any way's age
 
 constexpr unsigned padded(unsigned n) {
     return (n + kAtOnce - 1) / kAtOnce * kAtOnce;
 }
 
-// Of keys that share a set, most have different marks.
+// Most keys of one set have different marks.
 inline std::uint8_t mark(std::uint64_t key) {
     return static_cast<std::uint8_t>(key * 0x9E3779B97F4A7C15u >> 56);
 }
@@ -31,7 +31,7 @@ inline unsigned equal(const std::uint8_t* bytes, std::uint8_t value) {
         _mm_movemask_epi8(_mm_cmpeq_epi8(found, _mm_set1_epi8(static_cast<char>(value)))));
 }
 
-// The way of n with that mark for which `is` holds, or kNowhere.
+// The way among n with this mark for which `is` holds, or kNowhere.
 template <class Is> unsigned find(const std::uint8_t* marks, unsigned n, std::uint8_t mark, Is is) {
     for (unsigned from = 0; from < n; from += kAtOnce)
         for (unsigned rest = equal(marks + from, mark); rest; rest &= rest - 1) {
@@ -42,7 +42,7 @@ template <class Is> unsigned find(const std::uint8_t* marks, unsigned n, std::ui
     return kNowhere;
 }
 
-// Way `way` is the youngest now: those that were younger are a step older.
+// Makes `way` the youngest; ways that were younger become one step older.
 inline void use(std::uint8_t* ages, unsigned n, unsigned way) {
     const __m128i age = _mm_set1_epi8(static_cast<char>(ages[way]));
     for (unsigned from = 0; from < n; from += kAtOnce) {
@@ -53,7 +53,7 @@ inline void use(std::uint8_t* ages, unsigned n, unsigned way) {
     ages[way] = 0;
 }
 
-// Way `way` is the oldest now.
+// Makes `way` the oldest.
 inline void disuse(std::uint8_t* ages, unsigned n, unsigned way) {
     for (unsigned i = 0; i < n; i++)
         ages[i] = static_cast<std::uint8_t>(ages[i] - (ages[i] > ages[way] && i != way));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A large array of zeros of which only what is used takes memory, and time to make.
+// A large zeroed array. The kernel allocates its pages at their first use.
 #pragma once
 
 #include <sys/mman.h>

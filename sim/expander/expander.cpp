@@ -32,7 +32,8 @@ Expander::Expander()
         t.control_araddr, t.control_arvalid, t.control_arready, t.control_rdata, t.control_rresp,
         t.control_rvalid, t.control_rready});
     t.interrupt_ready = 1;
-    // Found by name, wherever the hierarchy has them: they are public (public.vlt).
+    // Found by name, because the hierarchy depends on the configuration. public.vlt makes them
+    // public.
     writes_ = find("io_write_words", kPipelines * kChannels);
     lines_ = find("io_line_valid", kChannels);
     beats_ = find("io_beat_valid", kChannels);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verilated MemoryExpander: its pins, and a clock cycle at a time.
+// The verilated MemoryExpander: its pins and its clock.
 //
-// A cycle: set inputs, settle(), look at what is ready and what came out, tick().
-// Which pins there are depends on the configuration; configuration.h is generated from the
-// params.json of the elaboration (anemone.backends.rtl.builder) and lists the channels.
+// A cycle: set the inputs, settle(), read the outputs, tick().
+// The pins depend on the configuration. anemone.backends.rtl.builder generates configuration.h from
+// the elaboration's params.json.
 #pragma once
 
 #include <array>
@@ -20,11 +20,11 @@ namespace anemone {
 
 constexpr unsigned kPipelines = BUILT_PIPELINES;
 constexpr unsigned kChannels = BUILT_CHANNELS;
-constexpr unsigned kStates = BUILT_STATES; // words of 64 bits a channel of a pipeline
+constexpr unsigned kStates = BUILT_STATES; // 64-bit words per channel of a pipeline
 constexpr unsigned kTable = BUILT_TABLE;   // entries of a pipeline's translation table
 constexpr unsigned kLines = kStates / kLineWords;
 constexpr unsigned kAddressBits = BUILT_ADDRESS_BITS;
-constexpr unsigned kRatio = BUILT_RATIO; // far lines a near line; 0: no flat memory mode
+constexpr unsigned kRatio = BUILT_RATIO; // far lines per near line; 0: no flat memory mode
 
 struct ControlPins {
     IData& awaddr;
@@ -38,7 +38,7 @@ struct ControlPins {
     CData &rresp, &rvalid, &rready;
 };
 
-// A memory's port. Beside near memory's data go the tags of flat memory mode.
+// A memory's port. In flat memory mode the near port has a sideband with the tags.
 struct MemoryPins {
     AxiPins axi;
     const IData* written = nullptr;
@@ -50,9 +50,9 @@ public:
     Expander();
     ~Expander();
 
-    // A channel; where hosts share them, by host and of each by channel.
+    // Port = channel, or host * channels + channel when several hosts share the device.
     AxiPins& upstream(unsigned port) { return upstream_[port]; }
-    // By channel; near and far, where there are two.
+    // By channel; in flat memory mode each channel has near, then far.
     std::vector<MemoryPins>& memories() { return memories_; }
     ControlPins& control() { return *control_; }
 
@@ -61,26 +61,26 @@ public:
     // Ends the cycle.
     void tick();
     uint64_t cycle() const { return cycle_; }
-    // All of it, for who has nothing of its own to do meanwhile. All inputs that ask for something
-    // are zero.
+    // The whole reset. All valid inputs must be zero.
     void reset();
-    // Or: the first one is that of power-up; the memories are to be reset between the two; then it
-    // takes kAfterReset cycles until requests are taken, as the counts by id are zeroed.
+    // The reset in two steps, for a caller that resets its memories in between. The first reset is
+    // the power-on reset. The hardware accepts requests kAfterReset cycles after endReset(),
+    // because it clears a counter per id.
     void beginReset();
     void endReset() { setReset(false); }
     static constexpr unsigned kAfterReset = 1u << BUILT_ID_BITS;
     void idle(unsigned cycles);
 
-    // After settle: the vector of the interrupt message that goes out in this cycle; -1: none does.
+    // After settle: the vector of this cycle's interrupt message, or -1.
     int message() const;
-    // Interrupt messages taken so far, by vector.
+    // Interrupt messages so far, by vector.
     const std::array<uint64_t, kPipelines + 1>& messages() const { return messages_; }
 
-    // Inside, after settle: a lane writes a state word; the engine's line comes to a channel.
+    // Internal signals, after settle: a lane writes a state word; the engine returns a line.
     bool writesState() const { return any(writes_); }
     bool linesCome() const { return any(lines_); }
 
-    // After settle: a telemetry read of a channel has its turn in the channel's order.
+    // After settle: a telemetry read takes its place in the channel's order.
     bool takesLine(unsigned channel) const { return *beats_[channel]; }
 
 private:
@@ -96,7 +96,7 @@ private:
     std::array<uint64_t, kPipelines + 1> messages_{};
     std::vector<const CData*> writes_, lines_, beats_;
     uint64_t cycle_ = 0;
-    bool poweredUp_ = false; // the first reset, however late, is that of power-up
+    bool poweredUp_ = false; // the first reset is the power-on reset, however late it comes
 };
 
 } // namespace anemone

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memory below a channel: it takes everything at once and answers in order.
+// The memory below a channel. It is always ready and answers in order.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,26 @@
 
 namespace anemone {
 
-// Cycles from a read to its data, 100 ns at 400 MHz.
+// Cycles from a read to its data: 100 ns at 400 MHz.
 constexpr unsigned kMemoryLatency = 40;
 
-// Every line holds its own address in its first 8 bytes, and hosts write nothing else there; so a
-// request or an answer that goes astray shows. In flat memory mode lines move: what they hold is
-// kept, and is zero before. Where it is asked for, the second 8 bytes are kept, too.
+// Without flat memory mode every line holds its own address in its first 8 bytes, and hosts write
+// only that there. So a misrouted request or response is detected. In flat memory mode lines move,
+// so their first 16 bytes are stored (initially zero); `keeps` stores them in both modes.
 class Memory {
 public:
     explicit Memory(MemoryPins& pins, bool keeps = kRatio != 0, uint64_t latency = kMemoryLatency);
 
-    // It answers no read for so many of so many cycles, and none meanwhile; every 0: always.
+    // Answers no read in the first `cycles` of every `every` cycles; every = 0: no refresh.
     void refresh(uint64_t every, uint64_t cycles);
 
     void offer(uint64_t cycle); // before settle
     void take(uint64_t cycle);  // after settle; throws std::runtime_error
 
-    // Two bits flip beside a line that was written, by its address; throws std::runtime_error where
-    // there is none.
+    // Flips two bits in the sideband of a written line. Throws std::runtime_error if there is none.
     void flipSideband(uint64_t address);
 
-    // What was asked for is forgotten; lines stay.
+    // Drops all outstanding requests; the contents stay.
     void reset();
 
     uint64_t reads() const { return reads_; }
@@ -57,10 +56,10 @@ private:
     IData* sidebandRead_;
     bool keeps_;
     uint64_t latency_, refreshEvery_ = 0, refreshFor_ = 0;
-    std::unordered_map<uint64_t, Line> lines_; // by address, where they are kept
+    std::unordered_map<uint64_t, Line> lines_; // by address, if keeps_
     std::deque<Read> asked_;
-    std::deque<Write> addressed_; // the data are to come
-    std::deque<SData> written_;   // to be answered
+    std::deque<Write> addressed_; // writes that wait for data
+    std::deque<SData> written_;   // writes that wait for a response
     uint64_t reads_ = 0, writes_ = 0;
 };
 

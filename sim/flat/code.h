@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The code of near's sidebands, as docs/flat.md has it.
+// The error-correcting code of near memory's sideband (docs/flat.md).
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ public:
     static constexpr unsigned kPayloadBits =
         (BUILT_RATIO + 1) * BUILT_TAG_BITS + 1 + BUILT_COUNT_BITS;
     static constexpr unsigned kCheckBits = BUILT_SIDEBAND_BITS - kPayloadBits;
-    static_assert(kCheckBits == 8 + kPayloadBits % 2, "another code than this one");
+    static_assert(kCheckBits == 8 + kPayloadBits % 2, "not the code of this hardware");
 
     SidebandCode() {
         std::vector<unsigned> odd, even;
@@ -33,7 +33,7 @@ public:
         }
     }
 
-    // The word of a set.
+    // The code word of a set's payload. The set's number is in the checks, but not in the word.
     uint64_t word(uint64_t set, uint64_t payload) const {
         const unsigned checks = kTop ^ 1 ^ folded(payload_, payload) ^ folded(set_, set);
         return uint64_t(checks) << kPayloadBits | payload;
@@ -51,7 +51,7 @@ private:
         return checks;
     }
 
-    std::vector<unsigned> payload_, set_; // the check bits that a bit is in
+    std::vector<unsigned> payload_, set_; // per bit: the check bits that cover it
 };
 
 } // namespace anemone

@@ -14,15 +14,15 @@ namespace {
 
 constexpr uint64_t kTags = kRatio + 1; // lines of a set
 constexpr uint64_t kTagMask = (1u << kTagBits) - 1;
-// Above the permutation (anemone.flat.Sideband): a slot of the set once failed.
-constexpr unsigned kMarked = kRatio * kTagBits;
+// The bit above the permutation (anemone.flat.Sideband): a slot of the set once failed.
+constexpr unsigned kFailedBit = kRatio * kTagBits;
 
 [[noreturn]] void fail(const char* what, uint64_t line, const std::string& wrong) {
     throw std::runtime_error(std::string(what) + " " + std::to_string(line) + ": " + wrong);
 }
 
-// The tag in each slot, near's first, as the sideband has it (anemone.flat.Permutation): of all
-// slots but the last, as it differs from the slot's number.
+// Decodes the tag of each slot, near first (anemone.flat.Permutation). The sideband holds tag XOR
+// slot number for all slots but the last, whose tag is the remaining one.
 std::array<uint64_t, kTags> tags(uint64_t sideband, uint64_t set) {
     std::array<uint64_t, kTags> tag{};
     uint64_t left = 0, seen = 0;
@@ -41,7 +41,7 @@ std::array<uint64_t, kTags> tags(uint64_t sideband, uint64_t set) {
     return tag;
 }
 
-// Near lines that the trace asks for, ascending: sets, then dedicated lines.
+// The near lines that the trace accesses, ascending: sets, then dedicated lines.
 std::vector<uint64_t> asked(const Job& job, const Trace& trace) {
     std::vector<uint64_t> lines(trace.size());
     for (std::size_t i = 0; i < trace.size(); ++i)
@@ -68,11 +68,11 @@ SetTags checkContents(const Job& job, const Trace& trace, const Host& host, cons
         if (held.sideband != code.word(line, SidebandCode::payload(held.sideband)))
             fail("set", line, "its sideband is no word of the code");
         const auto tag = tags(held.sideband, line);
-        if (held.sideband >> kMarked & 1)
+        if (held.sideband >> kFailedBit & 1)
             fail("set", line, "it is marked as broken");
         for (unsigned slot = 0; slot < kTags; ++slot) {
             const uint64_t p = tag[slot] * job.nearLines + line;
-            // Behind dedicated memory nobody can have written to it.
+            // A line hidden by the dedicated range cannot have been written.
             const uint64_t word = job.dedicated(p) ? unwritten(p) : host.expected(p);
             const Line there = slot ? far.at((slot - 1) * job.nearLines + line) : held;
             if (!there.holds(word))
@@ -88,10 +88,10 @@ SetTags checkContents(const Job& job, const Trace& trace, const Host& host, cons
     };
     for (const auto& entry : near.written())
         if (!wasAsked(entry.first))
-            fail("near line", entry.first, "it was written to, and nobody asked for its set");
+            fail("near line", entry.first, "it was written, but the trace does not use its set");
     for (const auto& entry : far.written())
         if (!wasAsked(job.set(entry.first)))
-            fail("far line", entry.first, "it was written to, and nobody asked for its set");
+            fail("far line", entry.first, "it was written, but the trace does not use its set");
     return moved;
 }
 

@@ -14,9 +14,9 @@ namespace anemone {
 
 using SetTags = std::vector<std::pair<uint64_t, uint64_t>>; // set, tag in near
 
-// Checks that every line of each set of the trace is in exactly one slot, that which its set's
-// sideband says, with what was last written to it; and that no other set was written to. Returns
-// the sets whose near line has not tag 0, ascending. Throws std::runtime_error.
+// Checks each set of the trace: every line is in exactly one slot, as the sideband says, and holds
+// what was last written to it. Checks that no other set was written. Returns the sets whose near
+// line does not have tag 0, ascending. Throws std::runtime_error.
 SetTags checkContents(const Job& job, const Trace& trace, const Host& host, const Memory& near,
                       const Memory& far);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verilated FlatMemory: its pins, and a clock cycle at a time.
+// The verilated FlatMemory: its pins and its clock.
 //
-// A cycle: set inputs, settle(), look at what is ready and what came out, tick().
+// A cycle: set the inputs, settle(), read the outputs, tick().
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class VFlatMemory;
 
 namespace anemone {
 
-enum Outcome : uint8_t { kHit, kMiss, kSwap, kDedicated }; // kMiss: one that does not swap
+enum Outcome : uint8_t { kHit, kMiss, kSwap, kDedicated }; // kMiss: a miss without a swap
 
 struct Counters {
     uint64_t hits, misses, swaps, nearReads, nearWrites, farReads, farWrites, forwarded, errors;
@@ -29,7 +29,7 @@ public:
     AxiPins& host() { return *host_; }
     AxiPins& near() { return *near_; }
     AxiPins& far() { return *far_; }
-    // What goes with near's data, out with W and in with R.
+    // The sideband of near memory: out with W, in with R.
     uint64_t sideband() const;
     void setSideband(uint64_t value);
 
@@ -37,7 +37,7 @@ public:
     void reset(bool on, bool power);
     bool initialised() const;
     Counters counters() const;
-    // That of a request, in the order of their acceptance.
+    // The outcome of the next request, in the order of acceptance, if there is one in this cycle.
     std::optional<Outcome> outcome() const;
 
     void settle();

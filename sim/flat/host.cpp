@@ -67,7 +67,7 @@ void Host::accept() {
 
 const char* Host::read() {
     if (pins_.r.id >= reads_.size() || reads_[pins_.r.id].empty())
-        return "data that nobody asked for";
+        return "read data without a request";
     if (pins_.r.resp || !pins_.r.last || pins_.r.user)
         return "a read fails, or its data are poisoned";
     const uint64_t data = reads_[pins_.r.id].front();
@@ -83,7 +83,7 @@ const char* Host::read() {
 
 const char* Host::wrote() {
     if (pins_.b.id >= writes_.size() || !writes_[pins_.b.id])
-        return "an answer to a write that nobody asked for";
+        return "a write response without a request";
     if (pins_.b.resp)
         return "a write fails";
     --writes_[pins_.b.id];

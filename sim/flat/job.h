@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run has to do: how flat memory mode is set, and the memories below it.
+// The job of a run: settings of flat memory mode and of the memories below it.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace anemone {
 
-constexpr unsigned kRatio = BUILT_RATIO; // far lines to a near line
+constexpr unsigned kRatio = BUILT_RATIO; // far lines per near line
 constexpr unsigned kTagBits = BUILT_TAG_BITS;
 
-// In cycles: of a read that finds the memory idle, and between two accesses.
+// In cycles: latency of a read on idle memory, and time between two accesses.
 struct Timing {
     uint64_t latency, interval;
 };
@@ -22,8 +22,8 @@ struct Job {
     // As anemone.flat.FlatConfig; lines of 64 B.
     uint64_t nearLines, dedicatedStart, dedicatedEnd, policy, n;
     Timing near, far;
-    // Most cycles by which an answer is late at random; then answers of different ids overtake each
-    // other, too, and what a read and a write that are in flight together do is left to chance.
+    // Largest random delay of a response, in cycles. With jitter, responses of different ids may
+    // also overtake each other, and concurrent reads and writes take effect in random order.
     uint64_t jitter, seed;
     uint64_t ids; // AXI ids that the host uses in turn
 
@@ -35,11 +35,11 @@ struct Job {
     }
 };
 
-// Reads a job file (anemone.backends.rtl.flat writes it). Throws std::runtime_error if it is not
-// one, or one for another configuration of the hardware.
+// Reads a job file, written by anemone.backends.rtl.flat. Throws std::runtime_error if the file is
+// no job, or a job for another configuration of the hardware.
 Job readJob(const std::string& path);
 
-// A trace: of an access bit 63 says whether it writes, bits 51..0 are the byte address.
+// An access of a trace: bit 63 is 1 for a write, bits 51..0 are the byte address.
 struct Access {
     uint64_t bits;
 
@@ -54,7 +54,7 @@ public:
     Access operator[](std::size_t i) const { return Access{MappedWords::operator[](i)}; }
 };
 
-// What physical line p holds, in every 8 bytes, before anything is written to it.
+// The initial contents of physical line p, in every 8 bytes.
 inline uint64_t unwritten(uint64_t p) {
     return ~p;
 }

@@ -8,11 +8,12 @@ namespace anemone {
 
 namespace {
 
-constexpr uint64_t kQueue = 16;       // accesses that wait for their turn, then no more are taken
-constexpr uint64_t kWriteLatency = 8; // cycles; a controller answers when it has the data
-constexpr std::size_t kAhead = 16;    // answers among which the next one is chosen
+constexpr uint64_t kQueue = 16;       // the ready signals are low when this many accesses wait
+constexpr uint64_t kWriteLatency = 8; // cycles; a memory controller answers once it has the data
+constexpr std::size_t kAhead = 16;    // responses among which the next one is chosen
 
-// Takes out the first that is due and that none of its id is before; inOrder: none overtakes.
+// Takes the first response that is due and does not overtake one of its own id. inOrder: it
+// overtakes none at all.
 template <class Pending>
 std::optional<Pending> takeDue(std::deque<Pending>& all, uint64_t cycle, bool inOrder) {
     for (std::size_t i = 0; i < std::min(all.size(), inOrder ? 1 : kAhead); ++i) {

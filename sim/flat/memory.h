@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Near or far memory: a slave with a latency and a bandwidth, and what its lines hold.
+// Near or far memory: an AXI slave with a latency, a bandwidth and contents.
 #pragma once
 
 #include <array>
@@ -28,22 +28,22 @@ struct Line {
     bool holds(uint64_t word) const { return words == of(word).words; }
 };
 
-// A read gives what the line holds when it is accepted, and a write is there when it is answered:
-// AXI promises no more about two that are in flight together. With jitter, either may be at the
-// other end of its time.
+// A read returns the line as it was when the read was accepted, and a write takes effect when it is
+// answered. AXI leaves the order of concurrent accesses open, so with jitter a read may also take
+// its data when it is answered, and a write may take effect when it is accepted.
 class Memory {
 public:
     using Lines = std::unordered_map<uint64_t, Line>;
-    // first: what a line holds before it is written to.
+    // first: the initial contents of a line.
     Memory(std::string name, AxiPins& pins, const Timing& timing, const Job& job,
            std::function<Line(uint64_t)> first);
 
     void offer(uint64_t cycle); // before settle
-    // After settle; sideband: what comes with the data of a write. Throws std::runtime_error if an
-    // access is not of one line.
+    // After settle. sideband: of the write data. Throws std::runtime_error if an access is not
+    // exactly one line.
     void take(uint64_t cycle, uint64_t sideband);
 
-    // What comes with the data of a read, from offer on.
+    // The sideband of the read data, after offer().
     uint64_t sideband() const { return answer_ ? answer_->line.sideband : 0; }
     bool idle() const;
     uint64_t reads() const { return reads_; }
@@ -51,7 +51,7 @@ public:
 
     Line at(uint64_t line) const;
     const Lines& written() const { return lines_; }
-    // Forgets all writes and counts; first: what lines hold now.
+    // Clears all writes and counts. first: the new initial contents.
     void forget(std::function<Line(uint64_t)> first);
 
 private:
@@ -94,13 +94,13 @@ private:
     std::function<Line(uint64_t)> first_;
     std::minstd_rand random_;
     Lines lines_;
-    uint64_t next_ = 0; // cycle in which the next access can begin
+    uint64_t next_ = 0; // the cycle in which the next access can begin
     std::deque<Read> asked_;
-    std::optional<Answer> answer_; // that is offered
+    std::optional<Answer> answer_; // the offered read response
     std::deque<Address> addressed_;
     std::deque<Beat> beats_;
     std::deque<Write> writing_;
-    std::optional<SData> written_; // id of the answer that is offered
+    std::optional<SData> written_; // id of the offered write response
     uint64_t reads_ = 0, writes_ = 0;
 };
 

@@ -20,12 +20,11 @@ namespace anemone {
 
 namespace {
 
-// Sets swept after power-up. A larger near memory is then given as a whole sweep leaves it: a cycle
-// a line would take minutes.
+// Sets that the hardware initialises after power-up. A larger near memory is then preset to the
+// state after a full initialisation, because simulating one cycle per line would take minutes.
 constexpr uint64_t kSwept = 1 << 16;
-// Cycles without an access accepted or answered after which something is stuck; and those without
-// anything on its way after which nothing more comes.
-constexpr uint64_t kStuck = 100'000, kQuiet = 200;
+constexpr uint64_t kStuck = 100'000; // cycles without progress that mean a deadlock
+constexpr uint64_t kQuiet = 200;     // idle cycles that mean the last swap is over
 
 class Run {
 public:
@@ -97,7 +96,7 @@ private:
         }
     }
 
-    // A cycle in which the host does nothing.
+    // A cycle without the host.
     void step() {
         offer();
         controller_.settle();
@@ -121,7 +120,7 @@ private:
         }
     }
 
-    // The trace, until all has been accepted and answered.
+    // Runs the trace until everything has been accepted and answered.
     void feed() {
         uint64_t last = controller_.cycle(), before = 0;
         while (!host_.done()) {
@@ -144,7 +143,7 @@ private:
         }
     }
 
-    // Swaps go on when all is answered.
+    // Lets swaps finish: they go on after the last response.
     void rest() {
         host_.offer();
         const uint64_t most = controller_.cycle() + kStuck;
@@ -210,7 +209,7 @@ private:
     Records outcomeFile_, setFile_;
     Controller controller_;
     Host host_{controller_.host(), trace_, job_};
-    // Until it is swept, a near line's sideband is no word.
+    // Before its initialisation, a near line's sideband is no code word.
     Memory near_{"near", controller_.near(), job_.near, job_,
                  [](uint64_t) { return Line{{}, ~uint64_t(0)}; }};
     Memory far_{"far", controller_.far(), job_.far, job_,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pointer chase by atomic operations through a NUMA node's memory: each adds 0 to the pointer and
-// goes where it says.
+// A pointer chase with atomic operations in a NUMA node's memory: each step is an atomic addition
+// of 0 that returns the next pointer.
 //
-//     atomic-chase NODE BYTES        prints nanoseconds an operation, the median of some spans
+//     atomic-chase NODE BYTES        prints nanoseconds per operation, the median of 201 runs
 #include "../common/circle.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
     madvise(base, bytes, MADV_HUGEPAGE);
     if (!circle_of_lines(base, lines, LINE))
         return wrong("atomic-chase: circle");
-    // Once around: the start comes after all lines and not before.
+    // One round checks the circle: it returns to the start after all lines, not earlier.
     uintptr_t* at = (uintptr_t*)base;
     size_t round = 0;
     do {

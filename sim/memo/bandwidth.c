@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bandwidth of threads that each walk over lines of their own, in order or not, reading and
-// writing.
+// Bandwidth of threads that read and write their own lines, in sequential or random order.
 #include "memo.h"
 
 #include <pthread.h>
@@ -8,18 +7,18 @@
 #include <stdlib.h>
 #include <time.h>
 
-static const size_t LEAST_OF_THREAD = (size_t)16 << 20; // more than a core's own caches
+static const size_t LEAST_OF_THREAD = (size_t)16 << 20; // more than a core's private caches
 
 struct worker {
     const struct run* run;
     struct walk walk;
     pthread_barrier_t* all;
     int cpu;
-    double gb_per_s, on_cpu; // on_cpu: share of the time that the thread had its processor
+    double gb_per_s, on_cpu; // on_cpu: share of the time that the thread ran
     bool good;
 };
 
-// What a walk reads in all, and whether it wrote what it should.
+// The expected sum of a walk's reads; written: whether its writes are in memory.
 static uint64_t expected(const struct walk* w, bool* written) {
     const size_t period = w->reads + w->writes;
     uint64_t sum = 0;
@@ -46,7 +45,7 @@ static void* work(void* argument) {
     struct worker* me = argument;
     const struct walk* w = &me->walk;
     line_fill(w->base, w->lines);
-    uint64_t sum = me->run->kernels->walk(w), passes = 0; // once before, for the TLB
+    uint64_t sum = me->run->kernels->walk(w), passes = 0; // one pass to fill the TLB
     pthread_barrier_wait(me->all);
     const double had = cpu_seconds(), start = seconds_now(),
                  least = start + me->run->options->seconds;
@@ -83,7 +82,7 @@ static void start(pthread_t* thread, struct worker* worker) {
     pthread_attr_destroy(&attributes);
 }
 
-// GB/s of all threads together; on_cpu: of the thread that had its processor least.
+// GB/s of all threads together; on_cpu: the smallest share of any thread.
 static double measured(const struct run* run, const struct region* region, unsigned threads,
                        const struct walk* of, double* on_cpu) {
     pthread_t started[MOST_THREADS];
@@ -113,7 +112,7 @@ static double measured(const struct run* run, const struct region* region, unsig
     return sum;
 }
 
-// Of a period of some lines, so that loops are worth it.
+// A period of several lines, so that the loops' overhead is small.
 static struct walk walk_of(struct ratio ratio, size_t lines, bool random, bool nt) {
     const unsigned times = 1 + 7 / (ratio.reads + ratio.writes);
     return (struct walk){.lines = lines,

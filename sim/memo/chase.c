@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Latency of dependent loads by working-set size; what the last-level cache serves.
+// Latency of dependent loads by working-set size, and whether the last-level cache serves the node.
 #include "memo.h"
 
 #include "../common/circle.h"
@@ -8,7 +8,6 @@
 // Runs are short, so that the median run is not interrupted.
 enum { RUNS = 201, STEPS = 1000 };
 
-// The lines of a chase, in one circle.
 static void circle(char* at, size_t lines) {
     if (lines > UINT32_MAX || !circle_of_lines(at, lines, LINE))
         fail(1, "no memory for a circle of %zu lines", lines);
@@ -21,15 +20,15 @@ static void** follow(void** at, size_t steps) {
     return at;
 }
 
-// Nanoseconds of a load in a circle through the first `bytes` of the region, of the median run and
-// the best.
+// Nanoseconds per load in a circle through the first `bytes` of the region: returns the median run;
+// best: the fastest.
 static double chased(const struct run* run, const struct region* region, size_t bytes,
                      double* best) {
     const size_t lines = bytes / LINE;
     void** at = (void**)region->at;
     double found[RUNS];
     circle(region->at, lines);
-    // Once around, which also fills the caches: the start comes after all lines and not before.
+    // One round fills the caches and checks the circle: it returns to the start after all lines.
     size_t steps = 0;
     do {
         at = *at;
@@ -48,7 +47,7 @@ static double chased(const struct run* run, const struct region* region, size_t 
 
 void chase_test(const struct run* run) {
     struct region region = region_of(run->options->bytes, run->node, run->options->pages);
-    // A circle is of fewer than 2^32 lines: of larger memory its first 128 GiB are the last row.
+    // A circle has fewer than 2^32 lines, so the last row of a larger memory covers 128 GiB.
     for (size_t bytes = 4096; bytes <= region.bytes && bytes / LINE <= UINT32_MAX; bytes *= 2) {
         double best;
         const double ns = chased(run, &region, bytes, &best);
@@ -62,8 +61,8 @@ void chase_test(const struct run* run) {
     region_free(&region);
 }
 
-// §4.3: a node whose lines the last cache keeps answers a working set of half of it much sooner
-// than one of four times its size.
+// §4.3: if the last-level cache serves the node, a working set of half its size is much faster than
+// one of four times its size.
 void cache_test(const struct run* run) {
     const size_t half = run->host->cache / 2, past = run->host->cache * 4;
     struct region region = region_of(past, run->node, run->options->pages);

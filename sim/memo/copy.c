@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of blocks: as wide as vectors are, past the caches, by rep movsb, and by the C library.
+// Block copies with vector stores, non-temporal stores, rep movsb, and memcpy.
 #include "memo.h"
 
 #include <string.h>
@@ -22,8 +22,8 @@ static void copy_block(const struct run* run, int way, char* to, const char* fro
     }
 }
 
-// GB/s of the median pass and the best: bytes that were copied, not those that moved. Of a pass,
-// blocks come in a random order, each once.
+// GB/s of copied bytes, not of bytes read plus written: returns the median pass; best: the fastest.
+// A pass copies each block once, in random order.
 static double copied(const struct run* run, int way, char* to, const char* from, size_t half,
                      size_t block, double* best) {
     const size_t blocks = half / block;
@@ -50,7 +50,7 @@ void copy_test(const struct run* run) {
     struct region region = region_of(2 * half, run->node, run->options->pages);
     char *from = region.at, *to = region.at + half;
     for (size_t block = 256;; block *= 16) {
-        block = block < half ? block : half; // the last is all of it at once
+        block = block < half ? block : half; // the last block size is the whole half
         for (int way = 0; way < WAYS; way++) {
             memset(to, 0xff, half);
             double best;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processor: its clocks, what a measurement costs, and what would spoil one.
+// The processor: its clocks, the cost of a time reading, and conditions that disturb measurements.
 #include "memo.h"
 
 #include <cpuid.h>
@@ -39,7 +39,7 @@ void first_line(const char* path, char* text, size_t size) {
         fclose(file);
 }
 
-// Ticks a nanosecond: the median of some spans, since one of them may be interrupted.
+// Ticks per nanosecond: the median of several runs, because an interrupt may lengthen one.
 static double tsc_ghz(void) {
     double found[5];
     for (int i = 0; i < 5; i++) {
@@ -63,7 +63,7 @@ static double timer_cycles(void) {
     return quantile(found, SAMPLES, 0.5);
 }
 
-// The largest of the first processor's caches; 32 MiB where Linux does not say.
+// The largest cache of processor 0; 32 MiB if Linux does not report one.
 static size_t largest_cache(void) {
     size_t largest = 0;
     for (int i = 0; i < 8; i++) {
@@ -88,8 +88,8 @@ struct host host_of(void) {
     return host;
 }
 
-// Ticks of rotations that wait for each other, one core cycle each (some cores rename additions
-// away).
+// Ticks of a chain of dependent rotations, one core cycle each. Not additions: some cores eliminate
+// them at renaming.
 static double chain_ticks(void) {
     uint64_t value = 1;
     const uint64_t start = ticks_start();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured, for SSE2, AVX2 and AVX-512: chosen when it runs.
+// The measured kernels for SSE2, AVX2 and AVX-512, selected at run time.
 #include "memo.h"
 
 #include <immintrin.h>
@@ -9,8 +9,8 @@
 
 const char* const access_names[ACCESSES] = {"ld", "nt-ld", "st", "nt-st"};
 
-// SSE2 has no load with a hint (SSE4.1 does, and every processor with CXL has AVX2): the prefetch
-// with the hint brings the line past the caches, then it is loaded.
+// SSE2 has no non-temporal load (SSE4.1 does, and every processor with CXL has AVX2), so this uses
+// a non-temporal prefetch and a load.
 static inline __m128i sse2_nt_load(const __m128i* at) {
     _mm_prefetch((const char*)at, _MM_HINT_NTA);
     return _mm_load_si128(at);
@@ -59,7 +59,7 @@ static bool has_avx512(void) {
     return __builtin_cpu_supports("avx512f");
 }
 
-// The widest first.
+// Widest first.
 static const struct kernels every[] = {
     {"avx512", has_avx512, batch_avx512, walk_avx512, copy_avx512},
     {"avx2", has_avx2, batch_avx2, walk_avx2, copy_avx2},

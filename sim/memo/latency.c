@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ld, nt-ld, st and nt-st (§4.1): lines flushed, then 16 accesses back to back at random lines.
+// Latency of ld, nt-ld, st and nt-st (§4.1): 16 back-to-back accesses to random flushed lines.
 #include "memo.h"
 
 #include <immintrin.h>
@@ -12,7 +12,7 @@ static size_t any(size_t below) {
     return (size_t)(((unsigned __int128)state * below) >> 64);
 }
 
-// Different lines of the region, anywhere.
+// Chooses distinct random lines of the region.
 static void choose(const struct region* region, char** lines) {
     for (unsigned i = 0; i < BATCH; i++) {
         lines[i] = region->at + any(region->bytes / LINE) * LINE;
@@ -37,7 +37,7 @@ static bool all_words_are(const char* line, uint64_t value) {
     return true;
 }
 
-// Whether the batch read what the lines hold, or the lines hold what it wrote; they are as before.
+// Whether the batch read the lines' contents, or the lines hold what it wrote. Restores the lines.
 static bool right(const struct region* region, enum access access, char* const* lines,
                   uint64_t value, uint64_t sum) {
     uint64_t held = 0;

@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <string.h>
 
-// 1, 2, 4, ... and all processors.
+// 1, 2, 4, ... and the number of processors.
 static void default_threads(struct options* o, unsigned cpus) {
     unsigned count = 1;
     cpus = cpus < MOST_THREADS ? cpus : MOST_THREADS;

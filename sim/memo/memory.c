@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of one NUMA node, of the largest pages that there are.
+// Memory of one NUMA node, with the largest available pages.
 #include "memo.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 enum { BIND = 2, OF_ADDRESS = 3, ALLOWED = 4, WORD = 8 * sizeof(unsigned long) };
 static const size_t HUGE = (size_t)2 << 20;
 
-// Whether this process's cpuset has the node's memory.
+// Whether the process's cpuset allows the node's memory.
 static bool allowed(int node) {
     unsigned long mask[MOST_NODES / WORD] = {0};
     if (syscall(SYS_get_mempolicy, NULL, mask, (unsigned long)MOST_NODES, NULL,
@@ -51,7 +51,7 @@ static char* mapped(size_t bytes, int flags) {
     return at == MAP_FAILED ? NULL : at;
 }
 
-// Transparent huge pages come at addresses that are a multiple of theirs.
+// Transparent huge pages need an aligned address.
 static char* mapped_aligned(size_t bytes) {
     char* at = mapped(bytes + HUGE, 0);
     if (!at)
@@ -69,7 +69,7 @@ static bool transparent(void) {
     return *text && !strstr(text, "[never]");
 }
 
-// Whether hugetlbfs has so many pages free; a mapping of pages that are not there would be SIGBUS.
+// Whether hugetlbfs has enough free pages. Touching a missing page would raise SIGBUS.
 static bool reserved(size_t bytes, int node) {
     char path[128], text[32];
     snprintf(path, sizeof path,
@@ -86,7 +86,7 @@ static void bind_to(char* at, size_t bytes, int node) {
         fail(1, "node %d: %s", node, strerror(errno));
 }
 
-// Asks Linux where some pages are: bound memory must be on its node.
+// Checks some pages: bound memory must be on its node.
 static void check_node(const struct region* region) {
     for (int i = 0; i < 16; i++) {
         int on = -1;

@@ -12,21 +12,21 @@
 static const char help[] =
     "usage: memo [OPTIONS]\n"
     "\n"
-    "Measures the memory of NUMA nodes: latency of four kinds of access, of a pointer chase by\n"
-    "working set, bandwidth by threads, order and reads to writes, copies of blocks, and whether\n"
-    "the last-level cache serves the node. Results are checked; the cost of reading the time is\n"
-    "taken off. For one node's processors and another's memory: taskset or numactl -N before it.\n"
+    "Measures the memory of NUMA nodes: latency of four kinds of access and of a pointer chase by\n"
+    "working set; bandwidth by threads, order and read-write ratio; block copies; and whether the\n"
+    "last-level cache serves the node. Checks the data, and subtracts the cost of reading the\n"
+    "time. To use one node's processors and another's memory, run it under taskset or numactl -N.\n"
     "\n"
-    "  -n, --node N          only this node's memory [every node that has some]\n"
-    "  -t, --tests LIST      of latency,chase,bandwidth,copy,cache [all of them]\n"
-    "  -b, --bytes N[K|M|G]  size of what is accessed [four times the largest cache]\n"
-    "  -j, --threads LIST    of bandwidth [1,2,4,... up to all processors]\n"
-    "  -r, --ratios LIST     reads to writes [1:0,3:1,2:1,1:1,0:1]\n"
-    "  -s, --seconds S       of each bandwidth, at least [0.25]\n"
-    "  -c, --batches N       of 16 accesses for a latency [10000]\n"
-    "  -p, --pages KIND      4k, thp or huge [huge ones where enough are free, else thp]\n"
-    "  -i, --isa NAME        sse2, avx2 or avx512 [the widest here]\n"
-    "      --json            for programs and for `anemone memo plot`\n"
+    "  -n, --node N          node to measure [every node with memory]\n"
+    "  -t, --tests LIST      of latency,chase,bandwidth,copy,cache [all]\n"
+    "  -b, --bytes N[K|M|G]  size of the accessed memory [four times the largest cache]\n"
+    "  -j, --threads LIST    thread counts for bandwidth [1,2,4,... up to all processors]\n"
+    "  -r, --ratios LIST     reads to writes for bandwidth [1:0,3:1,2:1,1:1,0:1]\n"
+    "  -s, --seconds S       least duration of each bandwidth [0.25]\n"
+    "  -c, --batches N       batches of 16 accesses for each latency [10000]\n"
+    "  -p, --pages KIND      4k, thp or huge [huge if enough are free, else thp]\n"
+    "  -i, --isa NAME        sse2, avx2 or avx512 [the widest available]\n"
+    "      --json            print JSON, for `anemone memo plot`\n"
     "  -h, --help\n"
     "\n"
     "    memo --node 1 --tests latency,chase\n"
@@ -36,7 +36,7 @@ static void refuse(const char* option, const char* value, const char* allowed) {
     fail(2, "command line: --%s is \"%.60s\"; allowed: %s", option, value, allowed);
 }
 
-// The whole number at a place in an option's text, and what stands behind it.
+// Parses the whole number at `at` within an option's text; end: the rest.
 static unsigned long long whole(const char* option, const char* text, const char* at,
                                 const char** end, const char* allowed) {
     errno = 0;
@@ -181,7 +181,7 @@ struct options options_of(int argc, char** argv) {
         case 'h':
             fputs(help, stdout);
             exit(0);
-        default: // getopt has said which
+        default: // getopt has printed the wrong option
             fail(2, "see memo --help");
         }
     if (optind < argc)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of results: JSON for programs, a table for people.
+// Output of the results, as JSON or as tables.
 #include "memo.h"
 
 #include <stdarg.h>
@@ -16,7 +16,7 @@ struct field {
 };
 
 static bool json, any_row, any_wrong;
-static FILE* rows; // of JSON, printed as a whole at the end: a failure leaves no partial output
+static FILE* rows; // JSON, printed at the end, so that a failure leaves no partial output
 static char* rows_text;
 static size_t rows_size;
 static struct field fields[MOST_FIELDS];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time-stamp counter, read so that what is measured stays between the two readings.
+// Fenced readings of the time-stamp counter: the measured code stays between the two readings.
 #ifndef MEMO_TICKS_H
 #define MEMO_TICKS_H
 
 #include <stdint.h>
 #include <x86intrin.h>
 
-// Everything before is done, and nothing behind has begun.
+// All earlier accesses are complete, and no later instruction has started.
 static inline uint64_t ticks_start(void) {
     _mm_mfence();
     _mm_lfence();
@@ -15,7 +15,7 @@ static inline uint64_t ticks_start(void) {
     return now;
 }
 
-// Every load before is done; stores are where the caller has put a fence.
+// All earlier loads are complete. For stores the caller adds a fence.
 static inline uint64_t ticks_end(void) {
     _mm_lfence();
     const uint64_t now = __rdtsc();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of one width: kernels.c includes it with NAME, TARGET, VECTOR and its operations.
+// The kernels for one vector width. kernels.c defines NAME, TARGET, VECTOR and its operations, and
+// includes this file once for each width.
 #define LABEL2(a, b) a##_##b
 #define LABEL(a, b) LABEL2(a, b)
 #define FN(a) LABEL(a, NAME)
@@ -35,8 +36,8 @@ INLINE void FN(store_line)(char* line, VECTOR value, bool nt) {
     }
 }
 
-// Sixteen accesses between two readings of the time, which nothing passes: the loads have to be
-// done (lfence), the stores seen (mfence, which waits for write-combining buffers, too).
+// Sixteen accesses between two fenced time readings. lfence waits for the loads; mfence waits for
+// the stores, with the write-combining buffers.
 INLINE uint64_t FN(batch_of)(enum access access, char* const* lines, VECTOR with, VECTOR* sum) {
     const bool nt = access == NT_LD || access == NT_ST;
     const uint64_t start = ticks_start();

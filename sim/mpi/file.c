@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a rank: RANK.trace, mapped, so that what is written survives abort and SIGKILL, and
-// RANK.names, a text of call sites, communicators and datatypes, each line written when it is first
-// seen. Those of a program that MPI_Comm_spawn has started are WORLD-RANK.trace and .names.
+// The files of a rank. RANK.trace is mapped, so that its records survive abort and SIGKILL.
+// RANK.names is a text of call sites, communicators and datatypes, one line at the first use of
+// each. A program started by MPI_Comm_spawn has WORLD-RANK.trace and WORLD-RANK.names.
 #include "trace.h"
 
 #include <errno.h>
@@ -14,13 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { GROW = 8192, WORLDS = 1000000 }; // records; of one folder
+enum { GROW = 8192, WORLDS = 1000000 }; // records per window; most worlds in a folder
 
 bool tracing;
 static struct header* header;
-static struct record* window; // of GROW records, the one that is being filled
+static struct record* window; // the mapped GROW records that are being filled
 static uint64_t window_first;
-static uint64_t whole; // records
+static uint64_t whole; // complete records
 static int trace_file = -1, names_file = -1;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -39,7 +39,9 @@ static void complain(const char* what) {
 }
 
 static void* map(off_t offset, size_t bytes) {
-    // Space is allocated now: a full disk is an error here and not a SIGBUS at a store.
+    // Allocates the space, so that a full disk is an error here and not a SIGBUS at a store. On
+    // file systems without allocation, such as NFS, the C library writes zeros, but not with
+    // O_APPEND.
     const int error = posix_fallocate(trace_file, offset, (off_t)bytes);
     if (error) {
         errno = error;
@@ -49,7 +51,7 @@ static void* map(off_t offset, size_t bytes) {
     return at == MAP_FAILED ? NULL : at;
 }
 
-// The records of a window fill whole pages: 8192 * 104 = 208 * 4096.
+// A window must be a whole number of pages: 8192 * 104 = 208 * 4096.
 _Static_assert(GROW * sizeof(struct record) % HEADER_BYTES == 0, "window");
 
 static bool next_window(uint64_t first) {
@@ -61,7 +63,7 @@ static bool next_window(uint64_t first) {
     return window != NULL;
 }
 
-static int create(const char* folder, int world, int rank, const char* kind) {
+static int create(const char* folder, int world, int rank, const char* kind, int more) {
     char path[4096], of_world[16] = "";
     if (world)
         snprintf(of_world, sizeof of_world, "%d-", world);
@@ -70,23 +72,29 @@ static int create(const char* folder, int world, int rank, const char* kind) {
         errno = ENAMETOOLONG;
         return -1;
     }
-    return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_APPEND, 0644);
+    return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | more, 0644);
 }
 
-// Opens the trace and returns its world. A spawned program's rank 0 takes the first number that is
-// free and tells it to the others.
+// Opens the trace and returns its world. Rank 0 of a spawned program takes the first free number
+// and broadcasts it.
 static int open_world(const char* folder, int rank) {
     MPI_Comm parent;
     int world = 0;
     PMPI_Comm_get_parent(&parent);
     if (parent != MPI_COMM_NULL) {
         while (!rank && world < WORLDS && trace_file < 0 && (!world || errno == EEXIST))
-            trace_file = create(folder, ++world, rank, "trace");
-        PMPI_Bcast(&world, 1, MPI_INT, 0, MPI_COMM_WORLD);
+            trace_file = create(folder, ++world, rank, "trace", 0);
+        OWN(PMPI_Bcast)(&world, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     if (trace_file < 0)
-        trace_file = create(folder, world, rank, "trace");
+        trace_file = create(folder, world, rank, "trace", 0);
     return world;
+}
+
+static int ends(MPI_Comm comm, int keyval, void* value, void* extra) {
+    (void)comm, (void)keyval, (void)value, (void)extra;
+    close_trace();
+    return MPI_SUCCESS;
 }
 
 void open_trace(void) {
@@ -97,11 +105,12 @@ void open_trace(void) {
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const int world = open_world(folder, rank);
-    names_file = create(folder, world, rank, "names");
+    names_file = create(folder, world, rank, "names", O_APPEND);
     if (trace_file < 0 || names_file < 0 || !(header = map(0, HEADER_BYTES)) || !next_window(0)) {
         complain(folder);
         return;
     }
+    know_library();
     header->header_bytes = HEADER_BYTES;
     header->record_bytes = sizeof(struct record);
     header->rank = rank;
@@ -118,6 +127,11 @@ void open_trace(void) {
     memcpy(header->magic, "ANEMPI1\n", sizeof header->magic);
     tracing = true;
     MARK_TRACED(rank);
+    // MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the newest first. The program's
+    // delete functions may still receive. This attribute is the oldest, so it is deleted last.
+    int keyval;
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, ends, &keyval, NULL);
+    PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
 }
 
 void close_trace(void) {
@@ -162,7 +176,8 @@ void write_record(const struct record* record) {
                 complain("trace");
         } else {
             window[at - window_first] = *record;
-            // Counted when it is whole: whoever reads after a crash sees whole records only.
+            // Counted after the record is complete, so that a reader after a crash sees only
+            // complete records.
             __atomic_store_n(&header->records, at + 1, __ATOMIC_RELEASE);
             __atomic_store_n(&whole, at + 1, __ATOMIC_RELAXED);
         }
@@ -176,8 +191,8 @@ void write_name(const char* line) {
         complain("names");
 }
 
-void count_collective(unsigned slot, const char* name) {
-    if (!tracing || slot >= COUNTERS)
+void count_collective(unsigned slot, const char* name, uint64_t site) {
+    if (!tracing || slot >= COUNTERS || within_library(site))
         return;
     pthread_mutex_lock(&lock);
     if (header) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tracer tells a capture of the program's loads (sim/capture/qemu/loads.cpp): instructions
-// that do nothing, which the capture knows by their displacement. Without a capture they cost a
-// store and a no-operation. A mark with a value stores it first: the capture finds it there.
+// Marks from the tracer to a capture of the program's loads (sim/capture/qemu/loads.cpp). A mark is
+// a no-operation that the capture recognises by its displacement; a mark with a value stores it
+// just before. Without a capture a mark costs a store and a no-operation.
 #ifndef ANEMONE_MPI_MARKS_H
 #define ANEMONE_MPI_MARKS_H
 
@@ -17,14 +17,14 @@
                              : "r"((uint64_t)(value))                                              \
                              : "memory");                                                          \
     } while (0)
-#else // captures are of x86-64
+#else // captures need x86-64
 #define ANEMONE_MARK(displacement)
 #define ANEMONE_MARK_VALUE(displacement, value) ((void)(value))
 #endif
 
-// The rank is traced from here on.
+// The trace of the rank starts.
 #define MARK_TRACED(rank) ANEMONE_MARK_VALUE("0x27e10003", rank)
-// The thread is inside of MPI; it is back, and the rank has so many whole records.
+// The thread enters MPI; it returns, and the rank has this many complete records.
 #define MARK_ENTERS() ANEMONE_MARK("0x27e10004")
 #define MARK_LEAVES(records) ANEMONE_MARK_VALUE("0x27e10005", records)
 #define MARK_ENDS() ANEMONE_MARK("0x27e10006")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What records refer to by number: call sites, as module and offset, and communicators.
+// The .names lines of call sites (module and offset) and of communicators.
 #define _GNU_SOURCE
 #include "trace.h"
 
@@ -14,17 +14,17 @@
 struct communicator {
     uint32_t id;
     int size;
-    int world[]; // rank in MPI_COMM_WORLD of each of its (remote) ranks
+    int world[]; // MPI_COMM_WORLD rank of each of its ranks (of an intercommunicator: remote ranks)
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t* sites;      // a hash table
-static unsigned room, known; // room: a power of two, at most three quarters of which are filled
+static uint64_t* sites;      // a hash table of `room` slots, a power of two
+static unsigned room, known; // at most three quarters of the slots are used
 static int keyval = MPI_KEYVAL_INVALID;
 static uint32_t last_id;
 
-// A line "site ADDRESS OFFSET SYMBOL MODULE", by tabs. OFFSET is the address in the ELF file.
-static void tell_site(uint64_t address) {
+// Writes "site ADDRESS OFFSET SYMBOL MODULE", separated by tabs. OFFSET is the ELF address.
+static void write_site(uint64_t address) {
     Dl_info info;
     struct link_map* map = NULL;
     char own[4096], line[8192];
@@ -36,7 +36,7 @@ static void tell_site(uint64_t address) {
         module = info.dli_fname ? info.dli_fname : "";
         symbol = info.dli_sname ? info.dli_sname : "";
         const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-        if (!map->l_name[0] && length > 0) { // the program, however it was called
+        if (!map->l_name[0] && length > 0) { // the program itself; argv[0] need not be its path
             own[length] = 0;
             module = own;
         }
@@ -72,19 +72,19 @@ void know_site(uint64_t address) {
     pthread_mutex_lock(&lock);
     uint64_t* slot = sites ? slot_of(address) : NULL;
     if (!slot || !*slot) {
-        // Without memory for it a site is told again.
+        // If the table cannot grow, the site's line is written again at each use.
         if (known < room / 4 * 3 || grow()) {
             *slot_of(address) = address;
             known++;
         }
-        tell_site(address);
+        write_site(address);
     }
     pthread_mutex_unlock(&lock);
 }
 
-// A line "comm ID SIZE NAME RANKS": ranks of MPI_COMM_WORLD by blanks, those of the other side of
-// an intercommunicator, -1 where it is not of this world.
-static void tell_communicator(const struct communicator* known_as, MPI_Comm comm) {
+// Writes "comm ID SIZE NAME RANKS". RANKS are MPI_COMM_WORLD ranks separated by spaces, -1 for a
+// rank of another world. For an intercommunicator they are the remote ranks.
+static void write_communicator(const struct communicator* known_as, MPI_Comm comm) {
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length = 0;
     PMPI_Comm_get_name(comm, name, &length);
@@ -126,7 +126,7 @@ static struct communicator* meet(MPI_Comm comm) {
             if (met->world[i] == MPI_UNDEFINED)
                 met->world[i] = -1;
         PMPI_Comm_set_attr(comm, keyval, met);
-        tell_communicator(met, comm);
+        write_communicator(met, comm);
     }
     free(ranks);
     PMPI_Group_free(&group);
@@ -134,7 +134,7 @@ static struct communicator* meet(MPI_Comm comm) {
     return met;
 }
 
-// It is never freed: a communicator may be freed before its last receive is complete.
+// The result is never freed, because a communicator may be freed before its last receive completes.
 const struct communicator* know_communicator(MPI_Comm comm) {
     struct communicator* found = NULL;
     int there = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receives that are posted and not complete, by request; messages between Mprobe and Mrecv.
+// Receives that are posted and not complete, by request, and messages between Mprobe and Mrecv.
 #include "trace.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 1 << 16 }; // as many as bucket() has
+enum { BUCKETS = 1 << 16 }; // bucket() uses 16 bits of the hash
 
 static struct pending* buckets[BUCKETS];
 static struct pending* spare;
@@ -23,7 +23,7 @@ uint64_t key_of_request(MPI_Request request) {
 uint64_t key_of_message(MPI_Message message) {
     uint64_t key = 0;
     memcpy(&key, &message, sizeof message);
-    return ~key; // a request may have the same number
+    return ~key; // differs from a request with the same number
 }
 
 static struct pending** bucket(uint64_t key) {
@@ -52,8 +52,9 @@ void keep(uint64_t key, const struct pending* what) {
     pthread_mutex_unlock(&lock);
 }
 
-// Behind a call that has completed a request another thread may have been given the same handle and
-// have kept it. It did so after the call had begun, so the call's own is the last one before.
+// When a call has completed a request, MPI may give its handle to another thread, which keeps a new
+// receive under the same key. That receive is newer than the call's begin, so this function finds
+// the newest one before it.
 struct pending* look(uint64_t key, uint64_t before) {
     pthread_mutex_lock(&lock);
     struct pending* found = *bucket(key);

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Init, Finalize, and the calls that post a receive. One from MPI_PROC_NULL is no message.
+// Wrappers of Init, Finalize, and the calls that post a receive. A receive from MPI_PROC_NULL is
+// not traced, because it has no message.
 #include "trace.h"
 
 #include <string.h>
 
-static bool traced(int source) {
-    return tracing && source != MPI_PROC_NULL;
+static bool traced(int source, const struct call* call) {
+    return tracing && source != MPI_PROC_NULL && !within_library(call->site);
+}
+
+// MPI will refuse other arguments, and a query of such a handle returns nothing.
+static bool possible(int64_t count, MPI_Datatype type) {
+    return count >= 0 && type != MPI_DATATYPE_NULL;
 }
 
 // The receive of a message that Mprobe or Improbe has matched.
@@ -32,7 +38,7 @@ static void prepare(struct pending receive, MPI_Request request) {
 
 #define COUNT int
 #define MINE(name) MPI_##name
-#define REAL(name) PMPI_##name
+#define REAL(name) OWN(PMPI_##name)
 #include "receives.inc"
 #if MPI_VERSION >= 4
 #undef COUNT
@@ -40,15 +46,15 @@ static void prepare(struct pending receive, MPI_Request request) {
 #undef REAL
 #define COUNT MPI_Count
 #define MINE(name) MPI_##name##_c
-#define REAL(name) PMPI_##name##_c
+#define REAL(name) OWN(PMPI_##name##_c)
 #include "receives.inc"
 
 int MPI_Precv_init(void* buffer, int partitions, MPI_Count count, MPI_Datatype type, int source,
                    int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
     CALL;
     const int error =
-        PMPI_Precv_init(buffer, partitions, count, type, source, tag, comm, info, request);
-    if (traced(source) && error == MPI_SUCCESS)
+        OWN(PMPI_Precv_init)(buffer, partitions, count, type, source, tag, comm, info, request);
+    if (traced(source, &call) && error == MPI_SUCCESS)
         prepare(begin_receive(PARTITIONED, &call, buffer, partitions * count, type, source, tag,
                               know_communicator(comm)),
                 *request);
@@ -67,8 +73,8 @@ static void remember(MPI_Message message, int source, int tag, MPI_Comm comm,
 
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
     CALL;
-    const int error = PMPI_Mprobe(source, tag, comm, message, status);
-    if (traced(source) && error == MPI_SUCCESS)
+    const int error = OWN(PMPI_Mprobe)(source, tag, comm, message, status);
+    if (traced(source, &call) && error == MPI_SUCCESS)
         remember(*message, source, tag, comm, &call);
     return error;
 }
@@ -76,27 +82,35 @@ int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Sta
 int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
                 MPI_Status* status) {
     CALL;
-    const int error = PMPI_Improbe(source, tag, comm, flag, message, status);
-    if (traced(source) && error == MPI_SUCCESS && *flag)
+    const int error = OWN(PMPI_Improbe)(source, tag, comm, flag, message, status);
+    if (traced(source, &call) && error == MPI_SUCCESS && *flag)
         remember(*message, source, tag, comm, &call);
     return error;
 }
 
 int MPI_Init(int* argc, char*** argv) {
-    const int error = PMPI_Init(argc, argv);
+    const int error = OWN(PMPI_Init)(argc, argv);
     if (error == MPI_SUCCESS)
         open_trace();
     return error;
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-    const int error = PMPI_Init_thread(argc, argv, required, provided);
+    const int error = OWN(PMPI_Init_thread)(argc, argv, required, provided);
     if (error == MPI_SUCCESS)
         open_trace();
     return error;
 }
 
 int MPI_Finalize(void) {
-    close_trace();
-    return PMPI_Finalize();
+    INSIDE;
+    const int error = OWN(PMPI_Finalize)();
+    close_trace(); // where that did not come to it
+    return error;
 }
+
+ALSO(MPI_Mprobe)
+ALSO(MPI_Improbe)
+ALSO(MPI_Init)
+ALSO(MPI_Init_thread)
+ALSO(MPI_Finalize)

@@ -22,19 +22,19 @@ struct pending begin_receive(enum kind kind, const struct call* call, const void
     PMPI_Type_get_extent_x(type, &low, &extent);
     PMPI_Type_get_true_extent_x(type, &true_low, &true_extent);
     PMPI_Type_size_x(type, &size);
-    const int64_t others = count > 0 ? (count - 1) * extent : 0; // where the last item is
+    const int64_t others = count > 0 ? (count - 1) * extent : 0; // offset of the last item
     record->buffer =
         (uint64_t)((intptr_t)buffer + (intptr_t)(true_low + (others < 0 ? others : 0)));
     record->span = count > 0 ? (uint64_t)((others < 0 ? -others : others) + true_extent) : 0;
     record->posted = (uint64_t)(count * size);
-    // As if one item had been received: of how many basic elements it is.
+    // A status as if one item had been received gives the basic elements per item.
     MPI_Status item;
     memset(&item, 0, sizeof item);
     PMPI_Status_set_elements_x(&item, MPI_BYTE, size);
     PMPI_Get_elements_x(&item, type, &elements);
     pending.item_bytes = (uint64_t)size;
     pending.item_elements = elements == MPI_UNDEFINED ? (uint64_t)size : (uint64_t)elements;
-    if (size != true_extent || (count > 1 && extent != size))
+    if (size && (size != true_extent || (count > 1 && extent != size)))
         record->type = know_type(type);
     pending.source = source;
     pending.tag = tag;
@@ -44,8 +44,8 @@ struct pending begin_receive(enum kind kind, const struct call* call, const void
     return pending;
 }
 
-// MPICH 4.0 leaves the status of Isendrecv's request as an earlier request had it.
-static bool told(enum kind kind) {
+// MPICH 4.0 does not set the status of Isendrecv's request; it keeps an earlier request's values.
+static bool status_is_valid(enum kind kind) {
     const bool mpich = sizeof(MPI_Request) == sizeof(int);
     return !(mpich && (kind == ISENDRECV || kind == ISENDRECV_REPLACE));
 }
@@ -65,7 +65,7 @@ void complete(struct pending* pending, const struct call* call, MPI_Status* stat
         if (cancelled)
             record->flags |= CANCELLED;
     }
-    if (error == MPI_SUCCESS && !cancelled && !told((enum kind)record->kind)) {
+    if (error == MPI_SUCCESS && !cancelled && !status_is_valid((enum kind)record->kind)) {
         record->bytes = record->posted;
         record->flags |= AS_POSTED;
     } else if (error == MPI_SUCCESS && !cancelled) {

@@ -5,25 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEW = 64 }; // requests of one call for which the stack has room
+enum { FEW = 64 }; // requests of a call that need no malloc
 
-// The requests of a call as they were before it: the call frees handles. Only those that it
-// completes are looked up, for a program may ask for one of thousands at a time.
+// A copy of a call's requests, because the call overwrites the handles of completed ones. Only
+// completed requests are looked up: a program may wait for one of thousands.
 struct claim {
     int count;
     uint64_t before; // of kept()
     MPI_Request* requests;
-    MPI_Status* statuses; // the caller's, or ours where it ignores them
+    MPI_Status* statuses; // the caller's, or our own if it ignores them
     MPI_Request few[FEW];
     MPI_Status few_statuses[FEW];
 };
 
 static void begin_claim(struct claim* claim, int count, const MPI_Request* requests,
                         MPI_Status* statuses) {
-    const size_t wanted = tracing && count > 0 && requests ? (size_t)count : 0;
-    const bool ignored = statuses == MPI_STATUSES_IGNORE || statuses == MPI_STATUS_IGNORE;
+    claim->count = tracing && count > 0 && requests ? count : 0;
     claim->requests = claim->few;
-    claim->statuses = ignored ? claim->few_statuses : statuses;
+    claim->statuses = statuses;
+    if (!claim->count)
+        return;
+    const size_t wanted = (size_t)claim->count;
+    const bool ignored = statuses == MPI_STATUSES_IGNORE || statuses == MPI_STATUS_IGNORE;
+    if (ignored)
+        claim->statuses = claim->few_statuses;
     if (wanted > FEW) {
         claim->requests = malloc(wanted * sizeof(MPI_Request));
         if (ignored)
@@ -31,7 +36,6 @@ static void begin_claim(struct claim* claim, int count, const MPI_Request* reque
         if (!claim->requests || !claim->statuses)
             abort();
     }
-    claim->count = (int)wanted;
     claim->before = kept();
     memcpy(claim->requests, requests, wanted * sizeof(MPI_Request));
 }
@@ -56,8 +60,8 @@ static void end_claim(struct claim* claim, const MPI_Status* callers) {
         free(claim->statuses);
 }
 
-// All of them are complete, or their statuses say which not. Another error is of the call, and it
-// does not say of which request: those that are gone are complete.
+// Without an error all requests are complete. With MPI_ERR_IN_STATUS the statuses say which ones
+// are. Another error does not name a request; then a request whose handle is null is complete.
 static void finish_all(const struct claim* claim, const MPI_Request* after, int error,
                        const struct call* call) {
     for (int i = 0; i < claim->count; i++) {
@@ -71,10 +75,10 @@ static void finish_all(const struct claim* claim, const MPI_Request* after, int 
     }
 }
 
-// Those that Waitsome and Testsome name; an error of one is in its status.
+// The requests that Waitsome and Testsome return; each error is in the request's status.
 static void finish_some(const struct claim* claim, int done, const int* which, int error,
                         const struct call* call) {
-    if (error != MPI_SUCCESS && error != MPI_ERR_IN_STATUS)
+    if (!claim->count || (error != MPI_SUCCESS && error != MPI_ERR_IN_STATUS))
         return;
     for (int i = 0; done != MPI_UNDEFINED && i < done; i++) {
         const int own = error == MPI_SUCCESS ? error : claim->statuses[i].MPI_ERROR;
@@ -86,7 +90,7 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
     CALL;
     struct claim claim;
     begin_claim(&claim, 1, request, status);
-    const int error = PMPI_Wait(request, claim.statuses);
+    const int error = OWN(PMPI_Wait)(request, claim.statuses);
     finish(&claim, 0, claim.statuses, error, &call);
     end_claim(&claim, status);
     return error;
@@ -96,7 +100,7 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     CALL;
     struct claim claim;
     begin_claim(&claim, count, requests, statuses);
-    const int error = PMPI_Waitall(count, requests, claim.statuses);
+    const int error = OWN(PMPI_Waitall)(count, requests, claim.statuses);
     finish_all(&claim, requests, error, &call);
     end_claim(&claim, statuses);
     return error;
@@ -109,7 +113,7 @@ int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* statu
     begin_claim(&claim, count, requests, MPI_STATUSES_IGNORE);
     MPI_Status* seen = status == MPI_STATUS_IGNORE ? &own : status;
     *index = MPI_UNDEFINED;
-    const int error = PMPI_Waitany(count, requests, index, seen);
+    const int error = OWN(PMPI_Waitany)(count, requests, index, seen);
     if (*index != MPI_UNDEFINED)
         finish(&claim, *index, seen, error, &call);
     end_claim(&claim, MPI_STATUSES_IGNORE);
@@ -121,7 +125,7 @@ int MPI_Waitsome(int count, MPI_Request requests[], int* done, int which[], MPI_
     struct claim claim;
     begin_claim(&claim, count, requests, statuses);
     *done = MPI_UNDEFINED;
-    const int error = PMPI_Waitsome(count, requests, done, which, claim.statuses);
+    const int error = OWN(PMPI_Waitsome)(count, requests, done, which, claim.statuses);
     finish_some(&claim, *done, which, error, &call);
     end_claim(&claim, statuses);
     return error;
@@ -132,7 +136,7 @@ int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
     struct claim claim;
     begin_claim(&claim, 1, request, status);
     *flag = 0;
-    const int error = PMPI_Test(request, flag, claim.statuses);
+    const int error = OWN(PMPI_Test)(request, flag, claim.statuses);
     if (*flag)
         finish(&claim, 0, claim.statuses, error, &call);
     end_claim(&claim, status);
@@ -144,7 +148,7 @@ int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuse
     struct claim claim;
     begin_claim(&claim, count, requests, statuses);
     *flag = 0;
-    const int error = PMPI_Testall(count, requests, flag, claim.statuses);
+    const int error = OWN(PMPI_Testall)(count, requests, flag, claim.statuses);
     if (*flag)
         finish_all(&claim, requests, error, &call);
     end_claim(&claim, statuses);
@@ -159,7 +163,7 @@ int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_St
     MPI_Status* seen = status == MPI_STATUS_IGNORE ? &own : status;
     *index = MPI_UNDEFINED;
     *flag = 0;
-    const int error = PMPI_Testany(count, requests, index, flag, seen);
+    const int error = OWN(PMPI_Testany)(count, requests, index, flag, seen);
     if (*flag && *index != MPI_UNDEFINED)
         finish(&claim, *index, seen, error, &call);
     end_claim(&claim, MPI_STATUSES_IGNORE);
@@ -171,7 +175,7 @@ int MPI_Testsome(int count, MPI_Request requests[], int* done, int which[], MPI_
     struct claim claim;
     begin_claim(&claim, count, requests, statuses);
     *done = MPI_UNDEFINED;
-    const int error = PMPI_Testsome(count, requests, done, which, claim.statuses);
+    const int error = OWN(PMPI_Testsome)(count, requests, done, which, claim.statuses);
     finish_some(&claim, *done, which, error, &call);
     end_claim(&claim, statuses);
     return error;
@@ -184,7 +188,7 @@ static void started(MPI_Request request, const struct call* call) {
     struct record* record = &receive->record;
     receive->active = true;
     record->posted_ns = call->begin_ns;
-    // Nothing of the last time: a cancelled receive leaves them as they are.
+    // Clears the results of the last use, because a cancelled receive does not set them.
     record->bytes = record->elements = 0;
     record->local_source = receive->source;
     record->tag = receive->tag;
@@ -194,7 +198,7 @@ static void started(MPI_Request request, const struct call* call) {
 
 int MPI_Start(MPI_Request* request) {
     CALL;
-    const int error = PMPI_Start(request);
+    const int error = OWN(PMPI_Start)(request);
     if (error == MPI_SUCCESS)
         started(*request, &call);
     return error;
@@ -202,16 +206,31 @@ int MPI_Start(MPI_Request* request) {
 
 int MPI_Startall(int count, MPI_Request requests[]) {
     CALL;
-    const int error = PMPI_Startall(count, requests);
+    const int error = OWN(PMPI_Startall)(count, requests);
     for (int i = 0; error == MPI_SUCCESS && i < count; i++)
         started(requests[i], &call);
+    return error;
+}
+
+// Keeps the request, which a later Wait or Request_free finds complete.
+int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+    CALL;
+    struct pending* receive = tracing ? look(key_of_request(request), kept()) : NULL;
+    MPI_Status own;
+    MPI_Status* seen = status == MPI_STATUS_IGNORE ? &own : status;
+    *flag = 0;
+    const int error = OWN(PMPI_Request_get_status)(request, flag, seen);
+    if (receive && receive->active && *flag) {
+        complete(receive, &call, seen, error);
+        receive->active = false;
+    }
     return error;
 }
 
 int MPI_Request_free(MPI_Request* request) {
     CALL;
     struct pending* receive = tracing ? look(key_of_request(*request), kept()) : NULL;
-    const int error = PMPI_Request_free(request);
+    const int error = OWN(PMPI_Request_free)(request);
     if (receive && receive->active) {
         receive->record.done_ns = now_ns();
         receive->record.waited_ns = call.begin_ns;
@@ -225,3 +244,16 @@ int MPI_Request_free(MPI_Request* request) {
         drop(receive);
     return error;
 }
+
+ALSO(MPI_Wait)
+ALSO(MPI_Waitall)
+ALSO(MPI_Waitany)
+ALSO(MPI_Waitsome)
+ALSO(MPI_Test)
+ALSO(MPI_Testall)
+ALSO(MPI_Testany)
+ALSO(MPI_Testsome)
+ALSO(MPI_Start)
+ALSO(MPI_Startall)
+ALSO(MPI_Request_get_status)
+ALSO(MPI_Request_free)

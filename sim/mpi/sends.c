@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls in which MPI may wait or copy, and which are not recorded: a capture of the program's loads
-// has to know that the thread is inside of MPI.
+// Calls that are not recorded but may wait or copy. They are wrapped because a capture of the
+// program's loads must know when a thread is inside MPI.
 #include "trace.h"
 
 #define PASSED(name, parameters, arguments)                                                        \
     int MPI_##name parameters {                                                                    \
         INSIDE;                                                                                    \
-        return PMPI_##name arguments;                                                              \
-    }
+        return OWN(PMPI_##name) arguments;                                                         \
+    }                                                                                              \
+    ALSO(MPI_##name)
 #define SENT(name, count)                                                                          \
     PASSED(name, (const void* data, count n, MPI_Datatype type, int to, int tag, MPI_Comm comm),   \
            (data, n, type, to, tag, comm))

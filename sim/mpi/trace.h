@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's trace of its MPI receives: what the files hold, and what the tracer's parts share.
-// The format is documented in docs/message-free.md and read by anemone/models/msgfree/folder.py.
+// A rank's trace of its MPI receives: the file format, and the declarations that the tracer's files
+// share. docs/message-free.md documents the format; anemone/models/msgfree/folder.py reads it.
 #ifndef ANEMONE_MPI_TRACE_H
 #define ANEMONE_MPI_TRACE_H
 
@@ -26,30 +26,30 @@ enum kind {
 
 enum flag {
     CANCELLED = 1,  // no message came
-    FREED = 2,      // by Request_free before it was seen to be complete; size and source unknown
+    FREED = 2,      // Request_free came before completion was seen; size and source unknown
     FAILED = 4,     // MPI returned an error
-    ANY_SOURCE = 8, // as it was posted
-    ANY_TAG = 16,
-    AS_POSTED = 32, // MPI did not tell source, tag and size: they are as posted
+    ANY_SOURCE = 8, // posted with MPI_ANY_SOURCE
+    ANY_TAG = 16,   // posted with MPI_ANY_TAG
+    AS_POSTED = 32, // MPI did not return source, tag and size: they are the posted values
 };
 
-// One receive, written when it is complete. Times are CLOCK_MONOTONIC, ns.
+// One receive, written at its completion. Times are CLOCK_MONOTONIC, ns.
 struct record {
-    int64_t posted_ns; // the posting call begins
-    int64_t waited_ns; // the call that saw it complete begins; of a blocking one, posted_ns
-    int64_t done_ns;   // that call ends
-    uint64_t site;     // return address of the posting call (of Recv_init where persistent)
+    int64_t posted_ns; // begin of the posting call
+    int64_t waited_ns; // begin of the completing call; for a blocking receive, posted_ns
+    int64_t done_ns;   // end of the completing call
+    uint64_t site;     // return address of the posting call (persistent: of Recv_init)
     uint64_t done_site;
     uint64_t buffer;      // first byte
-    uint64_t span;        // bytes from the first to the last that was posted
-    uint64_t bytes;       // received
-    uint64_t posted;      // bytes that would have fitted
-    uint64_t elements;    // received, of basic datatypes
+    uint64_t span;        // bytes from the first to the last byte of the posted buffer
+    uint64_t bytes;       // received bytes
+    uint64_t posted;      // data bytes that the posted buffer can hold
+    uint64_t elements;    // received basic elements
     int32_t source;       // rank in MPI_COMM_WORLD; -1: unknown
     int32_t local_source; // rank in the communicator
     int32_t tag;
-    uint32_t comm; // its id in the rank's .names file; 0: unknown
-    uint32_t type; // so, of a datatype that leaves gaps; 0: the data are `bytes` from `buffer` on
+    uint32_t comm; // id in the rank's .names file; 0: unknown
+    uint32_t type; // id there of a datatype with gaps; 0: the data are `bytes` bytes at `buffer`
     uint16_t kind;
     uint16_t flags;
 };
@@ -71,24 +71,24 @@ struct header {
     uint32_t pid;
     uint32_t finalized;
     uint64_t records;
-    uint64_t posted; // receives that were posted; above records: those under way at the end
+    uint64_t posted; // posted receives; the excess over `records` was incomplete at the end
     uint64_t lost;   // receives that could not be written
     int64_t begin_ns;
     int64_t end_ns;
     int64_t epoch_ns; // CLOCK_REALTIME at begin_ns
     char host[64];
     char library[64];
-    uint64_t world;                       // 0: the launcher's; others by MPI_Comm_spawn
-    struct counter collectives[COUNTERS]; // those that were called
+    uint64_t world;                       // 0: started by the launcher; else by MPI_Comm_spawn
+    struct counter collectives[COUNTERS]; // an empty name: never called
 };
 _Static_assert(sizeof(struct header) <= HEADER_BYTES, "header");
 
 // A receive that is posted and not complete.
 struct communicator;
 struct pending {
-    struct pending* next; // in its bucket
+    struct pending* next; // in its hash bucket
     uint64_t key;         // the request
-    uint64_t order;       // in which they were kept
+    uint64_t order;       // sequence number of keep()
     const struct communicator* comm;
     uint64_t item_bytes, item_elements; // of the datatype
     int32_t source, tag;                // as posted
@@ -97,22 +97,41 @@ struct pending {
     struct record record;
 };
 
-// Of a call of MPI that is being traced.
+// The current MPI call.
 struct call {
     uint64_t site;
     int64_t begin_ns;
 };
 #define CALL                                                                                       \
     INSIDE;                                                                                        \
-    const struct call call = {(uint64_t)(uintptr_t)__builtin_return_address(0), now_ns()}
+    const struct call call = {                                                                     \
+        fortran_site ? fortran_site : (uint64_t)(uintptr_t)__builtin_return_address(0), now_ns()}
 
-// From here to the end of the function the thread is inside of MPI.
+// Marks the thread as inside MPI until the end of the function.
 #define INSIDE const int inside __attribute__((cleanup(leave), unused)) = enter()
 static inline int enter(void) {
     MARK_ENTERS();
     return 0;
 }
 void leave(const int* inside);
+
+// The Fortran bindings of Open MPI, and MPICH's for the module mpi_f08, call PMPI_Recv and not
+// MPI_Recv. So ALSO gives a function of the tracer the second name, and OWN finds MPI's function.
+#define ALSO(mine) ALSO_(mine)
+#define ALSO_(mine) extern __typeof__(mine) P##mine __attribute__((alias(#mine)));
+#define OWN(name)                                                                                  \
+    ({                                                                                             \
+        static __typeof__(&name) own_;                                                             \
+        if (!own_)                                                                                 \
+            own_ = (__typeof__(own_))behind(#name);                                                \
+        own_;                                                                                      \
+    })
+
+// bindings.c
+extern _Thread_local uint64_t fortran_site __attribute__((tls_model("initial-exec")));
+void* behind(const char* name); // the next function of this name behind the tracer's
+void know_library(void);
+bool within_library(uint64_t address); // true: MPI's own code makes the call
 
 // file.c
 extern bool tracing; // from Init to Finalize
@@ -122,22 +141,22 @@ void close_trace(void);
 void count_posted(void);
 void write_record(const struct record* record);
 void write_name(const char* line);
-void count_collective(unsigned slot, const char* name);
+void count_collective(unsigned slot, const char* name, uint64_t site);
 
-// names.c: both write a line to .names the first time
+// names.c: know_site and know_communicator write a line to .names at the first use
 void know_site(uint64_t address);
 const struct communicator* know_communicator(MPI_Comm comm);
 void place_source(struct record* record, const struct communicator* comm);
 
-// types.c: writes a line to .names the first time
+// types.c: writes a line to .names at the first use
 uint32_t know_type(MPI_Datatype type);
 
 // pending.c
 uint64_t key_of_request(MPI_Request request);
 uint64_t key_of_message(MPI_Message message);
-uint64_t kept(void); // how many were so far
+uint64_t kept(void); // sequence number of the last keep()
 void keep(uint64_t key, const struct pending* what);
-struct pending* look(uint64_t key, uint64_t before); // of those that were kept by then; NULL: none
+struct pending* look(uint64_t key, uint64_t before); // the newest with order <= before, or NULL
 void drop(struct pending* pending);
 
 // record.c

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Datatypes that leave gaps: which bytes of an item are data, in the order of the type map.
+// Datatypes with gaps. A layout says which bytes of an item are data, in the order of the type map:
 //
 //     24               24 bytes
-//     (10 40 LAYOUT)   10 times, each 40 bytes behind the one before
+//     (10 40 LAYOUT)   10 times, 40 bytes apart
 //     {0 LAYOUT 96 LAYOUT}   at these offsets
 //
-// One layout is told once, however many types of it a program makes.
+// Each layout is written once, even if a program makes several types with it.
 #include "trace.h"
 
 #include <pthread.h>
@@ -57,7 +57,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct text* text, const c
     text->failed = true;
 }
 
-// What a type was made of. Of counts that may be large, where MPI has them, nothing is known.
+// How a type was constructed. Types with MPI 4's large counts are not decoded.
 struct made {
     int combiner;
     MPI_Count integers, addresses, types;
@@ -118,8 +118,9 @@ static void block(struct text* text, int length, MPI_Count extent, MPI_Datatype 
     say(text, ")");
 }
 
-// Sides of an array, those of a part of it and where that starts; the last side is a row in C.
-static void part_of_array(struct text* text, const struct made* made, MPI_Count extent) {
+// MPI_Type_create_subarray: the integers are the sizes, subsizes and starts. In C order the last
+// dimension is contiguous.
+static void subarray(struct text* text, const struct made* made, MPI_Count extent) {
     const int sides = made->integer[0];
     const int *all = made->integer + 1, *part = all + sides, *start = part + sides;
     const bool c = start[sides] == MPI_ORDER_C;
@@ -158,7 +159,7 @@ static void lay_out_made(struct text* text, const struct made* made) {
         say(text, ")");
         return;
     case MPI_COMBINER_SUBARRAY:
-        part_of_array(text, made, extent);
+        subarray(text, made, extent);
         return;
     case MPI_COMBINER_DUP:
     case MPI_COMBINER_RESIZED:
@@ -196,7 +197,7 @@ static bool can_lay_out(int combiner) {
     case MPI_COMBINER_DUP:
     case MPI_COMBINER_RESIZED:
         return true;
-    default: // predefined, or a distributed array: its gaps count as data
+    default: // predefined, or a distributed array, whose gaps count as data
         return false;
     }
 }
@@ -248,8 +249,8 @@ static uint32_t id_of(const char* line, size_t length) {
     return made->id;
 }
 
-// A line "type ID SIZE EXTENT FIRST LAYOUT": bytes of an item, from one to the next, and from its
-// origin to its first byte.
+// Writes "type ID SIZE EXTENT FIRST LAYOUT": data bytes of an item, bytes from one item to the
+// next, and offset of its first byte.
 uint32_t know_type(MPI_Datatype type) {
     void* found = NULL;
     int there = 0;

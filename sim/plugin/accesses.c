@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A QEMU plugin: the guest's loads and stores to the expander's memory, behind a cache, go into a
-// ring that the server reads (sim/vfio/ring.h). Arguments: ring=FILE, base=ADDRESS and bytes=N,
-// where the guest has the memory. What is done by others than instructions, DMA and walks of page
-// tables, is not seen.
+// QEMU plugin that filters the guest's loads and stores to the expander's memory through a cache
+// model and writes the misses to a ring that the server reads (sim/vfio/ring.h). Arguments:
+// ring=FILE, and base=ADDRESS and bytes=N, the guest's range of the memory. DMA and page walks are
+// not seen, because no instruction makes them.
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_version = 7;
 static struct anemone_ring* ring;
 static uint64_t base, bytes;
 static struct cache cache;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of ring and cache, for several CPUs
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards ring and cache
 
 static void to_memory(uint64_t line, bool write) {
     uint64_t head = ring->head;

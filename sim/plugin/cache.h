@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache of 64 B lines: sets of ways, least recently used out first, written back. It stands for
-// the CPU's: what it has not, and what it writes back, are the accesses that memory sees.
+// A set-associative write-back cache of 64 B lines with LRU. It models the CPU's caches: its misses
+// and write-backs are the accesses that memory sees.
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #define CACHE_WAYS 8
-#define CACHE_SETS 512 // 256 KiB in all
+#define CACHE_SETS 512 // 256 KiB
 
 struct cache_line {
-    uint64_t line; // address / 64, and one: 0 is none
+    uint64_t line; // address / 64 + 1; 0: empty
     uint64_t used;
     bool dirty;
 };
@@ -20,7 +20,7 @@ struct cache {
     uint64_t clock;
 };
 
-// Called for each line that memory is asked for, or that is written to it.
+// Called for each line that is read from memory or written to it.
 typedef void (*cache_memory)(uint64_t line, bool write);
 
 static inline void cache_access(struct cache* cache, uint64_t line, bool write,
@@ -38,6 +38,6 @@ static inline void cache_access(struct cache* cache, uint64_t line, bool write,
     }
     if (oldest->dirty)
         memory(oldest->line - 1, true);
-    memory(line, false); // a write fetches its line, too
+    memory(line, false); // write-allocate: a write fetches its line, too
     *oldest = (struct cache_line){line + 1, ++cache->clock, write};
 }

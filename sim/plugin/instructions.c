@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A QEMU plugin that counts a guest's instructions, kernel and interrupts included, between marks.
+// QEMU plugin that counts a guest's instructions between marks, kernel and interrupts included.
 //
-// A mark is an instruction that does nothing, NOPL with a displacement of 0x27E0nn00 (mark.h). As
-// the guest executes mark nn, the plugin writes "nn INSTRUCTIONS SINCE" to `out`: those since its
-// start, and those since the last interrupt. A halted processor executes none. One processor only.
+// A mark is a NOPL with a displacement of 0x27E0nn00 (mark.h). At mark nn the plugin writes
+// "nn INSTRUCTIONS SINCE" to `out`: instructions since the start, and since the last interrupt. A
+// halted processor executes none. Only for one processor.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static int mark_of(const struct qemu_plugin_insn* insn) {
     return code[4];
 }
 
-// A callback an instruction: a block may be left before its end, by a fault or for a device.
+// One callback per instruction, because a fault or a device access may leave a block early.
 static void translate(struct qemu_plugin_tb* tb, void* data) {
     (void)data;
     for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); ++i) {

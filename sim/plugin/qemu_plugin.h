@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What our plugins use of QEMU's interface for them, version 7 (QEMU 11.1). Declared here, as no
-// package has QEMU's own header.
+// The part of QEMU's plugin interface, version 7 (QEMU 11.1), that our plugins use. No package has
+// QEMU's own header.
 #pragma once
 
 #include <stdbool.h>

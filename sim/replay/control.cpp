@@ -9,7 +9,7 @@
 namespace anemone {
 
 namespace {
-// Longest wait for anything, in cycles: a clear walks the table or the lines.
+// Longest wait, in cycles: a clear goes through the table and the lines.
 constexpr unsigned kPatience = 2 * (kTable + kLines) + 1000;
 
 constexpr unsigned bits(uint64_t count) {
@@ -21,7 +21,6 @@ constexpr uint64_t kEffect = uint64_t(1)
 constexpr uint64_t kSnapshot = kEffect + kWindow;
 constexpr uint64_t kAll = ~uint64_t(0) >> (63 - kPipelines); // vectors
 
-// A value in its field.
 #define FIELD(name, value) (uint64_t(value) << ANEMONE_##name##_SHIFT)
 } // namespace
 
@@ -41,7 +40,7 @@ void Control::step() {
     pins.bready = pins.rready = 1;
     if (pins.bvalid) {
         if (posted_.empty())
-            throw std::runtime_error("control port: an answer that nobody asked for");
+            throw std::runtime_error("control port: a response without a request");
         if (pins.bresp)
             fail(posted_.front(), "write answered with an error");
         posted_.pop_front();
@@ -138,12 +137,14 @@ void Control::program(unsigned pipeline, const Rule& rule) {
     post(ANEMONE_RULE_SUB_MASK, rule.subMask);
     post(ANEMONE_RULE_SHIFTS,
          FIELD(RULE_SHIFTS_PRIMARY, rule.primaryShift) | FIELD(RULE_SHIFTS_SUB, rule.subShift));
+    post(ANEMONE_RULE_HASH,
+         FIELD(RULE_HASH_MULTIPLIER, rule.hashMultiplier) | FIELD(RULE_HASH_SIZE, rule.hashSize));
     post(ANEMONE_RULE_OPERAND, rule.operand);
     post(ANEMONE_RULE_NOTIFY_OPERAND, rule.notifyOperand);
     post(ANEMONE_RULE_EFFECT_OPERAND, rule.effectOperand);
     post(ANEMONE_RULE_CONTROL,
          FIELD(RULE_CONTROL_ENABLE, 1) | FIELD(RULE_CONTROL_READS, rule.reads) |
-             FIELD(RULE_CONTROL_WRITES, rule.writes) |
+             FIELD(RULE_CONTROL_WRITES, rule.writes) | FIELD(RULE_CONTROL_HASH, rule.hashSize > 0) |
              FIELD(RULE_CONTROL_COUNTER_WIDTH, rule.counterWidth) |
              FIELD(RULE_CONTROL_OPERAND_SOURCE, rule.operandSource) |
              FIELD(RULE_CONTROL_OP, rule.op) | FIELD(RULE_CONTROL_NOTIFY_OP, rule.notifyOp) |

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Software at the control port: registers, and what is made of them (docs/expander.md).
+// Software at the control port: registers, rules, tables and counters (docs/expander.md).
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,14 @@
 
 namespace anemone {
 
-// A rule as the hardware takes it: the fields of anemone.nemo.Rule, as wide as they go.
+// A rule in the hardware's encoding: the fields of anemone.nemo.Rule, each as a 64-bit number.
 struct Rule {
-    uint64_t reads, writes, start, end, primaryMask, primaryShift, subMask, subShift, op,
-        operandSource, operand, counterWidth, notifyOp, notifyOperand, effectKind, effectOp,
-        effectOperand;
+    uint64_t reads, writes, start, end, primaryMask, primaryShift, subMask, subShift,
+        hashMultiplier, hashSize, op, operandSource, operand, counterWidth, notifyOp, notifyOperand,
+        effectKind, effectOp, effectOperand;
 
-    bool walks() const { return effectKind == 2; } // a read with effect takes a slot a word
+    // A read whose effect is an update op takes one slot per state word.
+    bool serialEffect() const { return effectKind == 2; }
 };
 
 struct Status {
@@ -24,38 +25,37 @@ struct Status {
     bool notified;
 };
 
-// Each call takes the cycles that it takes, with nothing on the memory ports meanwhile. All throw
-// std::runtime_error when the port is stuck or answers with an error.
+// Each call runs the clock until it is done, with idle memory ports. All throw std::runtime_error
+// when the port is stuck or answers with an error.
 class Control {
 public:
     explicit Control(Expander& expander) : expander_(expander) {}
 
     uint64_t read(uint32_t offset);
     void write(uint32_t offset, uint64_t value);
-    // A write that is not waited for; any number follow each other, a cycle each.
+    // Writes without waiting for the response. Writes may follow each other in every cycle.
     void post(uint32_t offset, uint64_t value);
-    void wait(); // until all that was posted is answered
+    void wait(); // until all posted writes are answered
 
-    // After a reset: makes sure that this is the hardware this program was built for, waits until
-    // every pipeline is clear, opens the telemetry windows and enables all interrupts.
+    // After a reset: checks that the program was built for this hardware, waits until every
+    // pipeline is clear, opens the telemetry windows and enables all interrupts.
     void start();
     void program(unsigned pipeline, const Rule& rule);
     void map(unsigned pipeline, uint64_t key, uint64_t base);
     Status status(unsigned pipeline);
-    // No error stands, no write was dropped, no telemetry read was refused.
+    // Throws if an error is reported, a write was dropped or a telemetry read was refused.
     void expectNoErrors();
 
 private:
     void expect(uint32_t offset, uint64_t value, const char* what);
-    void step(); // a cycle
+    void step(); // one cycle
     [[noreturn]] void fail(uint32_t offset, const std::string& what) const;
 
     Expander& expander_;
     std::deque<uint32_t> posted_; // not answered yet
 };
 
-// Where a telemetry line is in the address space of the memory ports: the windows are just above
-// what an event can be.
+// The address of a telemetry line at the memory ports. The windows are just above the memory.
 uint64_t lineAddress(unsigned pipeline, unsigned line, unsigned channel, bool effect);
 
 } // namespace anemone

@@ -7,11 +7,11 @@ namespace anemone {
 
 Feeder::Feeder(const Trace& trace, const std::vector<JobRule>& rules, unsigned channel)
     : trace_(trace), rules_(rules), channel_(channel) {
-    readDue(); // nothing is due after no event; finds what is first
+    readDue(); // no read is due before the first event; this finds the first one that will be
     find();
 }
 
-// Whether reads are due now; also finds after which event the next ones are.
+// Returns whether reads are due now, and finds the event after which the next ones are due.
 bool Feeder::readDue() {
     reading_.clear();
     due_ = UINT64_MAX;

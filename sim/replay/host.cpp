@@ -24,7 +24,7 @@ void Host::offerEvent(unsigned id, uint64_t address, bool write) {
     request.id = SData(id);
     request.addr = address;
     if (write)
-        setWord(pins_.w.data, 0, lineOf(address)); // as memory wants it (memory.h)
+        setWord(pins_.w.data, 0, lineOf(address)); // the memory model checks it (memory.h)
 }
 
 void Host::offerRead(unsigned id, unsigned pipeline, unsigned line, bool effect) {
@@ -41,7 +41,7 @@ void Host::expectEvent() {
         reads_[pins_.ar.id].push_back({false, pins_.ar.addr, {}});
         return;
     }
-    // Memory takes data at once, so nothing may hold them back on their way.
+    // The memory is always ready for data, so the expander must not delay them.
     if (!pins_.w.ready)
         throw std::runtime_error("channel " + std::to_string(channel_) +
                                  ": a write is taken without its data");
@@ -58,7 +58,7 @@ void Host::take(uint64_t cycle) {
     if (pins_.r.valid) {
         std::deque<Read>& asked = reads_[pins_.r.id % kIds];
         if (asked.empty()) {
-            wrong = "an answer to a read that nobody asked for";
+            wrong = "a read response without a request";
         } else {
             wrong = answered(asked.front());
             asked.pop_front();
@@ -68,7 +68,7 @@ void Host::take(uint64_t cycle) {
     if (pins_.b.valid) {
         unsigned& asked = writes_[pins_.b.id % kIds];
         if (!asked || pins_.b.resp)
-            wrong = asked ? "a write fails" : "an answer to a write that nobody asked for";
+            wrong = asked ? "a write fails" : "a write response without a request";
         --asked;
         --pending_;
     }

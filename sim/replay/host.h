@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's side of a channel: a request a cycle, and the answers to them.
+// The host's side of a channel: one request per cycle, and checks of the responses.
 #pragma once
 
 #include <array>
@@ -12,9 +12,9 @@
 
 namespace anemone {
 
-constexpr unsigned kIds = 1024; // of the AXI ids, those that rows of a trace can name
+constexpr unsigned kIds = 1024; // AXI ids that a row of a trace can name
 
-// Where the line of a telemetry read is to go.
+// The destination of a telemetry read's line.
 struct Ask {
     unsigned line;
     Snapshots* snapshots; // null: a read that is a row of the trace
@@ -24,23 +24,22 @@ struct Ask {
 
 class Host {
 public:
-    // lines: what reads that are rows of the trace are answered, u64 row, 8 x u64 words.
+    // lines: file of the responses to reads that are rows of the trace: u64 row, 8 x u64 words.
     Host(AxiPins& pins, unsigned channel, Records& lines);
 
-    // Before settle: what is offered in this cycle.
+    // Before settle: offers a request in this cycle.
     void offerEvent(unsigned id, uint64_t address, bool write);
     void offerRead(unsigned id, unsigned pipeline, unsigned line, bool effect);
     void offerNothing();
 
-    // After settle: whether it is accepted; if so, expectEvent or expectLine has to be called.
+    // After settle: whether the request is accepted. If so, call expectEvent or expectLine.
     bool accepted() const {
         return (pins_.ar.valid && pins_.ar.ready) || (pins_.aw.valid && pins_.aw.ready);
     }
     void expectEvent();
     void expectLine(const Ask& ask);
 
-    // After settle, in every cycle: takes answers. Throws std::runtime_error when one is not what
-    // was asked for.
+    // After settle, in every cycle: takes responses. Throws std::runtime_error for a wrong one.
     void take(uint64_t cycle);
 
     bool pending() const { return pending_ != 0; }
@@ -57,8 +56,8 @@ private:
     AxiPins& pins_;
     const unsigned channel_;
     Records& lines_;
-    std::vector<std::deque<Read>> reads_; // on their way, by id
-    std::array<unsigned, kIds> writes_{}; // as many
+    std::vector<std::deque<Read>> reads_; // outstanding, by id
+    std::array<unsigned, kIds> writes_{}; // number outstanding, by id
     uint64_t pending_ = 0, taken_ = 0;
 };
 

@@ -22,12 +22,13 @@ std::vector<JobRule> readJob(const std::string& path) {
         words.fail("more rules than pipelines");
     std::vector<JobRule> rules(count);
     for (JobRule& r : rules) {
-        for (uint64_t* field :
-             {&r.rule.reads, &r.rule.writes, &r.rule.start, &r.rule.end, &r.rule.primaryMask,
-              &r.rule.primaryShift, &r.rule.subMask, &r.rule.subShift, &r.rule.op,
-              &r.rule.operandSource, &r.rule.operand, &r.rule.counterWidth, &r.rule.notifyOp,
-              &r.rule.notifyOperand, &r.rule.effectKind, &r.rule.effectOp, &r.rule.effectOperand,
-              &r.readEvery})
+        for (uint64_t* field : {&r.rule.reads,         &r.rule.writes,       &r.rule.start,
+                                &r.rule.end,           &r.rule.primaryMask,  &r.rule.primaryShift,
+                                &r.rule.subMask,       &r.rule.subShift,     &r.rule.hashMultiplier,
+                                &r.rule.hashSize,      &r.rule.op,           &r.rule.operandSource,
+                                &r.rule.operand,       &r.rule.counterWidth, &r.rule.notifyOp,
+                                &r.rule.notifyOperand, &r.rule.effectKind,   &r.rule.effectOp,
+                                &r.rule.effectOperand, &r.readEvery})
             *field = words.next();
         r.map.resize(words.next());
         for (auto& [key, base] : r.map) {

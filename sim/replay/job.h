@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run has to do: rules and tables from one file, the trace from another.
+// The job of a run (rules and tables) and the trace.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,14 @@ struct JobRule {
     std::vector<std::pair<uint64_t, uint64_t>> map; // key, base index
 };
 
-// Reads a job file (anemone.backends.rtl.job writes it), little-endian 64-bit words. Throws
-// std::runtime_error if it is not one, or one for another configuration of the hardware.
+// Reads a job file, written by anemone.backends.rtl.job. Throws std::runtime_error if the file is
+// no job, or a job for another configuration of the hardware.
 std::vector<JobRule> readJob(const std::string& path);
 
 // One row of a trace, a 64-bit word:
-//   event  bit 63 write; bits 51..0 the byte address
+//   event  bit 63 write; bits 51..0 byte address
 //   read   bit 62 set; bits 35..34 channel, 32 with effect, 29..24 pipeline, 20..0 line
-// of either, bits 61..52 the AXI id
+//   both   bits 61..52 AXI id
 struct Row {
     uint64_t bits;
 

@@ -10,10 +10,10 @@ namespace anemone {
 
 namespace {
 
-constexpr unsigned kLongest = 200; // cycles to wait for anything
+constexpr unsigned kLongest = 200; // longest measured latency, in cycles
 constexpr unsigned kReads = 100;
 
-// Cycles until a thing is first seen.
+// Records the first cycle in which a signal is seen.
 struct First {
     unsigned cycle = 0;
     bool seen = false;
@@ -49,8 +49,8 @@ void latency() {
     control.wait();
     expander.idle(kLongest);
 
-    // From the cycle in which a memory read is accepted: to memory's port, to the write of its
-    // event's state, to the interrupt message; and of memory's answer through to the host.
+    // Cycles from the acceptance of a memory read to the memory's port, to the event's state write
+    // and to the interrupt message; and from the memory's response to the host.
     First request, state, message, answer;
     up.ar.valid = 1;
     for (unsigned i = 0; i < kLongest; ++i) {
@@ -66,7 +66,7 @@ void latency() {
         up.ar.valid = 0;
     }
 
-    // From the acceptance of telemetry reads that follow each other without a gap to their lines.
+    // Cycles from the acceptance of back-to-back telemetry reads to their lines.
     First engine, line;
     unsigned last = 0, lines = 0;
     for (unsigned i = 0; i < kReads + kLongest; ++i) {

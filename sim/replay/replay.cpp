@@ -21,11 +21,12 @@ namespace anemone {
 
 namespace {
 
-// A channel may read out so many times more than the slowest one: it bounds the snapshots held.
+// Readouts that a channel may be ahead of the slowest one. This limits the snapshots in memory.
 constexpr unsigned kAhead = 2;
-// Cycles without a request accepted after which something is stuck: a walk and its backlog take 15.
+// Cycles without an accepted request that mean a deadlock. A read with an update effect and its
+// backlog take 15.
 constexpr unsigned kStuck = 1000;
-// Cycles after which nothing is left on its way, counters included.
+// Cycles after which all requests and counter updates are complete.
 constexpr unsigned kDrain = 64 + kMemoryLatency;
 
 class Replay {
@@ -46,7 +47,7 @@ public:
         for (const JobRule& r : rules_)
             if (r.readEvery)
                 work_ += trace_.size() / r.readEvery * kLines * kChannels *
-                         (r.rule.walks() ? kLineWords : 1);
+                         (r.rule.serialEffect() ? kLineWords : 1);
         work_ += trace_.size() + rules_.size() * kLines * kChannels;
     }
 
@@ -57,8 +58,8 @@ public:
         feed();
         seconds_ = clock.seconds();
         user_ = Clock::cpu() - clock.user;
-        cycles_ = std::max(last_, lastTurn_ - soonest_) + 1 - first;
-        rest(); // events behind a walk have their slots only now
+        cycles_ = std::max(last_, lastOrdered_ - leastWait_) + 1 - first;
+        rest(); // events that wait for a read with an update effect get their slots now
         snapshot();
         rest();
         check();
@@ -86,7 +87,7 @@ private:
                 throw std::runtime_error("a pipeline counts events before there are any");
     }
 
-    // The trace, every channel at its own full rate, until all has been accepted and answered.
+    // Runs the trace, each channel at full rate, until everything has been accepted and answered.
     void feed() {
         bool busy = true;
         last_ = expander_.cycle();
@@ -100,7 +101,7 @@ private:
             busy = false;
             for (unsigned c = 0; c < kChannels; ++c) {
                 if (expander_.takesLine(c))
-                    takeTurn(c);
+                    readOrdered(c);
                 if (hosts_[c].accepted())
                     accept(c);
                 busy |= feeders_[c].item().kind != Item::kDone || hosts_[c].pending();
@@ -114,7 +115,7 @@ private:
         }
     }
 
-    // The outputs of this cycle, and what of them does not depend on what is offered.
+    // Computes this cycle's outputs, and takes the responses.
     void settle() {
         const uint64_t cycle = expander_.cycle();
         for (Memory& memory : memories_)
@@ -128,9 +129,9 @@ private:
 
     void offer(unsigned c, uint64_t slowest) {
         const Item& item = feeders_[c].item();
-        // A trace has one order, and AXI none between a read and a write: a telemetry read may wait
-        // for its turn, so a write behind it is offered once it has had it.
-        if (item.kind == Item::kEvent && item.row.write() && !turns_[c].empty())
+        // AXI does not order a write after an accepted read, but the trace does. So a write waits
+        // until all earlier telemetry reads have taken their places in the channel's order.
+        if (item.kind == Item::kEvent && item.row.write() && !waitingReads_[c].empty())
             hosts_[c].offerNothing();
         else if (item.kind == Item::kEvent)
             hosts_[c].offerEvent(item.row.id(), item.row.address(), item.row.write());
@@ -141,26 +142,26 @@ private:
             hosts_[c].offerNothing();
     }
 
-    // The oldest telemetry read of the channel that waits has its turn.
-    void takeTurn(unsigned c) {
-        lastTurn_ = expander_.cycle();
-        soonest_ = std::min(soonest_, lastTurn_ - turns_[c].front());
-        turns_[c].pop_front();
+    // The oldest waiting telemetry read of the channel takes its place in the channel's order.
+    void readOrdered(unsigned c) {
+        lastOrdered_ = expander_.cycle();
+        leastWait_ = std::min(leastWait_, lastOrdered_ - waitingReads_[c].front());
+        waitingReads_[c].pop_front();
     }
 
     void accept(unsigned c) {
         const Item& item = feeders_[c].item();
         if (item.kind == Item::kRead) {
-            const bool walks =
-                item.effect && item.pipeline < rules_.size() && rules_[item.pipeline].rule.walks();
+            const bool serial = item.effect && item.pipeline < rules_.size() &&
+                                rules_[item.pipeline].rule.serialEffect();
             Ask ask{item.line, nullptr, nullptr, item.at};
             if (item.periodic) {
                 ask.snapshots = &reads_[item.pipeline];
                 ask.snapshot = ask.snapshots->at(item.at);
             }
             hosts_[c].expectLine(ask);
-            turns_[c].push_back(expander_.cycle());
-            slots_ += walks ? kLineWords : 1;
+            waitingReads_[c].push_back(expander_.cycle());
+            slots_ += serial ? kLineWords : 1;
             ++asked_;
         } else {
             hosts_[c].expectEvent();
@@ -186,7 +187,7 @@ private:
         }
     }
 
-    // Every line of every rule, without effect.
+    // Reads every line of every rule without effect.
     void snapshot() {
         for (unsigned r = 0; r < rules_.size(); ++r) {
             for (unsigned line = 0; line < kLines; ++line) {
@@ -205,7 +206,7 @@ private:
         }
     }
 
-    // What must hold whatever the rules are.
+    // Invariants that hold for all rules.
     void check() {
         uint64_t answered = 0, reached = 0;
         for (const Host& host : hosts_)
@@ -224,7 +225,7 @@ private:
                    "events counted, events that pass the filter", p);
             expect(s.notifications <= s.matched, true, "notifications are matches", p);
             expect(s.notified, s.notifications != 0, "latch set, notifications counted", p);
-            // Nothing is acknowledged, so a first one is all there can be.
+            // Without an acknowledge there is at most one interrupt.
             expect(expander_.messages()[1 + p], s.notified, "interrupts, latch set", p);
             if (p < rules_.size())
                 counts_.push_back(s);
@@ -262,16 +263,16 @@ private:
     std::deque<Snapshots> reads_, states_;
     std::deque<Feeder> feeders_;
     std::deque<Host> hosts_;
-    // When the telemetry reads that wait for their turn were accepted.
-    std::array<std::deque<uint64_t>, kChannels> turns_;
+    // Telemetry reads that wait for their place in the channel's order: cycles of acceptance.
+    std::array<std::deque<uint64_t>, kChannels> waitingReads_;
     std::deque<Memory> memories_;
     std::array<uint64_t, kPipelines> considered_{};
     uint64_t events_ = 0, asked_ = 0, slots_ = 0, work_ = 0;
     std::vector<Status> counts_;
-    // Of the last request accepted; of the last telemetry read's turn; least from acceptance to
-    // turn.
-    uint64_t last_ = 0, lastTurn_ = kStuck, soonest_ = kStuck;
-    uint64_t cycles_ = 0; // of the replay, until the last would have had its turn at once
+    uint64_t last_ = 0;             // cycle of the last accepted request
+    uint64_t lastOrdered_ = kStuck; // cycle in which the last telemetry read was ordered
+    uint64_t leastWait_ = kStuck;   // shortest time from a read's acceptance to its order
+    uint64_t cycles_ = 0;           // of the replay, without the shortest wait of the last read
     double seconds_ = 0, user_ = 0;
     Progress progress_;
 };

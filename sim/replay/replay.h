@@ -5,14 +5,14 @@
 
 namespace anemone {
 
-// Replays the trace in `trace` through the rules of `job` and writes into the folder `out`:
-//   reads.N, states.N  what periodic reads returned and the final states, by rule (readout.h)
-//   lines              answers to reads that are rows of the trace
-// Prints `progress DONE TOTAL` (slots) now and then, and at the end one line `result JSON`.
+// Replays the trace through the rules of `job` and writes to the folder `out`:
+//   reads.N, states.N  results of periodic reads and the final states, by rule (readout.h)
+//   lines              responses to reads that are rows of the trace
+// Prints `progress DONE TOTAL` (slots) at intervals, and at the end one line `result JSON`.
 // Throws std::runtime_error when a check fails.
 void replay(const std::string& job, const std::string& trace, const std::string& out);
 
-// Prints `result JSON` with latencies in cycles, observed on an engine that is otherwise idle.
+// Prints `result JSON` with latencies in cycles, measured on an otherwise idle engine.
 void latency();
 
 } // namespace anemone

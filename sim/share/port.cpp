@@ -26,7 +26,7 @@ void Port::offer() {
     address.id = SData(id_);
     address.addr = next.address;
     if (write) {
-        setWord(pins_.w.data, 0, next.address); // as memory wants it (memory.h)
+        setWord(pins_.w.data, 0, next.address); // the memory model checks it (memory.h)
         setWord(pins_.w.data, 1, next.value);
     }
 }
@@ -43,7 +43,7 @@ void Port::accept() {
 
 const Request& Port::answer(std::deque<Request>& asked, const char* what) {
     if (asked.empty())
-        throw std::runtime_error(std::string(what) + ": nobody asked for it at this port");
+        throw std::runtime_error(std::string(what) + ": no request at this port");
     Request& done = done_[asked.front().write];
     done = asked.front();
     asked.pop_front();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host's port to a channel: requests in the order in which they arrive, and the answers to them.
+// A host's port to a channel: it sends requests in order of arrival and checks the responses.
 #pragma once
 
 #include <array>
@@ -12,15 +12,15 @@ namespace anemone {
 
 struct Request {
     uint64_t arrived, address;
-    bool write, message; // message: of what one host sends the other; else of other work
-    uint64_t value;      // what a write leaves in the line, and a message's load has to find
+    bool write, message; // message: part of a message between the hosts, not of other work
+    uint64_t value;      // the value that a write stores and that a message's load must return
 };
 
-// What was answered in a cycle, with the cycles that it took since it arrived.
+// The requests answered in a cycle.
 struct Answered {
     const Request* read = nullptr;
     const Request* written = nullptr;
-    uint64_t cycles = 0; // of the read
+    uint64_t cycles = 0; // from the read's arrival to its response
 };
 
 class Port {
@@ -41,10 +41,10 @@ private:
 
     AxiPins& pins_;
     std::deque<Request> waiting_;
-    bool addressed_ = false, filled_ = false; // of the write that is offered: taken already
-    unsigned id_ = 0;                         // of what is offered
-    std::array<std::deque<Request>, kPortIds> reads_, writes_; // under way, by id
-    Request done_[2]{};                                        // what was answered last
+    bool addressed_ = false, filled_ = false; // AW and W of the offered write are accepted
+    unsigned id_ = 0;                         // of the offered request
+    std::array<std::deque<Request>, kPortIds> reads_, writes_; // outstanding, by id
+    Request done_[2]{};                                        // last answered read and write
     uint64_t underWay_ = 0, accepted_ = 0;
 };
 

@@ -18,10 +18,10 @@ namespace {
 
 constexpr unsigned kHosts = BUILT_HOSTS;
 constexpr unsigned kSender = 0, kReceiver = 1;
-// A core stops when so much of its other work waits at a port or is under way there.
+// A core stalls when this much of its other work waits at a port or is outstanding there.
 constexpr uint64_t kMostWaiting = 32, kMostUnderWay = 256;
-constexpr uint64_t kStuck = 100'000;               // cycles of a message
-constexpr uint64_t kOtherWork = uint64_t(1) << 24; // its addresses: above those of messages
+constexpr uint64_t kStuck = 100'000;               // cycles per line that mean a deadlock
+constexpr uint64_t kOtherWork = uint64_t(1) << 24; // first address of the other work
 
 unsigned channelOf(uint64_t address) {
     return unsigned(address >> kLineSize) & (kChannels - 1);
@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    // One host writes or loads all lines of the message, so many at a time.
+    // One host writes or loads all lines of the message, `inFlight` at a time.
     void all(unsigned host, bool write, uint64_t inFlight) {
         const uint64_t began = expander_.cycle();
         asked_ = answered_ = 0;
@@ -127,9 +127,9 @@ private:
     const Setting set_;
     std::mt19937_64 random_;
     Expander expander_;
-    std::vector<Port> ports_; // by host, and of each by channel
+    std::vector<Port> ports_; // host * kChannels + channel
     std::vector<Memory> memories_;
-    std::map<uint64_t, uint64_t> loads_, reads_; // how many took so many cycles
+    std::map<uint64_t, uint64_t> loads_, reads_; // histograms: cycles, count
     uint64_t message_ = 0, asked_ = 0, answered_ = 0;
     Progress progress_;
 };

@@ -26,8 +26,8 @@ class Channel {
 public:
     Channel(AxiPins& pins, unsigned number);
 
-    // A program's access. Accesses are offered in order, one per cycle, except in one of kRefresh
-    // cycles.
+    // A program's access. Accesses are offered in order, one per cycle, except in every kRefresh-th
+    // cycle.
     void access(uint64_t address, bool write) { accesses_.push_back({address, write}); }
     // The guest's access, which goes before programs' accesses; one at a time.
     void read(uint64_t line);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands from outside of the guest, over a UNIX socket: a line per command, answered by a line of
-// JSON.
+// Commands from outside the guest, over a UNIX socket: one line per command and one line of JSON
+// per answer.
 //
 //   access ADDRESS WRITE  a program's access; answered when memory has answered it
 //   trace FILE            many accesses, u64 each: address << 1 | write; all channels in parallel
@@ -35,7 +35,7 @@ public:
         for (const Client& client : clients_)
             sink(client.fd.get());
     }
-    void serve(int descriptor); // serves a descriptor of these that is ready
+    void serve(int descriptor); // serves one of these that is ready
     void answerWaiting();       // answers commands whose accesses are done
 
 private:

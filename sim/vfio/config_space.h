@@ -15,7 +15,7 @@ constexpr unsigned kControlBar = 0, kTelemetryBar = 2, kMsixBar = 4;
 // The last BAR has CXL's component registers after MSI-X.
 constexpr uint64_t kComponentOffset = 0x10000;
 
-// What the configuration space tells of the function, in bytes and device addresses.
+// The properties that the configuration space describes, in bytes and device addresses.
 struct FunctionLayout {
     unsigned vectors;
     uint64_t telemetryBase, telemetryBytes; // all windows

@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t kControlBytes = uint64_t(1) << 22;
 constexpr uint64_t kMsixBytes = kComponentOffset + ComponentRegisters::kBytes;
 constexpr uint64_t kTelemetryBytes = 4 * uint64_t(BUILT_WINDOW_BYTES); // three windows
-// The first place above what is an event that the windows can be at.
+// The first aligned address above the memory.
 constexpr uint64_t kTelemetryBase = std::max(kDeviceBytes, kTelemetryBytes);
 constexpr uint64_t kOnes = ~uint64_t(0); // a failed read on PCI returns all ones
 

@@ -23,7 +23,7 @@ enum class Fault {
 
 class Function {
 public:
-    // Where the host has the memory, and whether the telemetry region is in it.
+    // The host addresses of the memory, and whether the telemetry region is in it.
     Function(const HostMemory& memory, bool telemetryInMemory);
 
     // Bytes of a vfio-user region; 0: it does not exist.

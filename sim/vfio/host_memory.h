@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the host has the device's memory, and which of CXL's registers say so.
+// The host addresses of the device's memory, and the CXL registers that describe them.
 #pragma once
 
 #include <cstdint>

@@ -39,7 +39,7 @@ private:
         return ((uint64_t(1) << bytes) - 1) << address % 64;
     }
 
-    uint64_t line_ = 0, remaining_ = 0; // remaining: bytes that were not taken yet
+    uint64_t line_ = 0, remaining_ = 0; // remaining: bytes that are not taken yet
     Line words_{};
 };
 

@@ -20,18 +20,18 @@ constexpr char kUsage[] =
     "The memory expander as a PCI function for QEMU's vfio-user-pci.\n"
     "\n"
     "  --socket PATH   where QEMU connects\n"
-    "  --control PATH  where commands come (commands.h)\n"
-    "  --host-base N   where the host has the memory; multiples of 256 MiB (default 0x4080000000,\n"
+    "  --control PATH  socket for commands (commands.h)\n"
+    "  --host-base N   host address of the memory, a multiple of 256 MiB (default 0x4080000000,\n"
     "                  which is no multiple of the size)\n"
-    "  --host-size N   how much of it (default: all of the device, times --ways)\n"
-    "  --memory WORD   how CXL's registers say so: range (the DVSEC's range 1; default), invalid\n"
-    "                  (without Memory_Info_Valid), off (without Mem_Enable), decoder (an HDM\n"
-    "                  decoder, committed), uncommitted (one that is not)\n"
-    "  --ways N        the decoder's interleave, over so many devices: 1 (default), 2, 4, 8, 16\n"
-    "  --granularity N bytes that a device has of it at a time: 256 (default) to 16384\n"
-    "  --telemetry-in-memory  the DVSEC says that the telemetry region is in the memory (it is in\n"
-    "                  its BAR all the same)\n"
-    "  --ring PATH     a file to make, in which accesses to memory come (ring.h)\n";
+    "  --host-size N   size of the memory (default: the device, times --ways)\n"
+    "  --memory WORD   how CXL's registers describe it: range (the DVSEC's range 1; default),\n"
+    "                  invalid (without Memory_Info_Valid), off (without Mem_Enable), decoder (a\n"
+    "                  committed HDM decoder), uncommitted (an uncommitted one)\n"
+    "  --ways N        devices that the decoder interleaves: 1 (default), 2, 4, 8, 16\n"
+    "  --granularity N interleave granularity in bytes: 256 (default) to 16384\n"
+    "  --telemetry-in-memory  the DVSEC says that the telemetry region is in the memory (the BAR\n"
+    "                  still has it, too)\n"
+    "  --ring PATH     file to create for accesses to memory (ring.h)\n";
 
 constexpr uint64_t kRangeUnit = 1 << 28; // granularity of CXL's ranges
 
@@ -136,7 +136,7 @@ Options parseOptions(int argc, char** argv, uint64_t deviceBytes) {
             std::exit(0);
         case ':':
             misused(std::string(argv[optind - 1]) + " has no value");
-        default: // for a letter getopt_long tells only the letter
+        default: // for a short option, getopt_long reports only the letter
             misused("no option " + (std::isprint(optopt)
                                         ? std::string("-") + static_cast<char>(optopt)
                                         : std::string(argv[optind - 1])));

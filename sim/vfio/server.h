@@ -23,8 +23,7 @@ public:
     [[noreturn]] void run();
 
 private:
-    bool
-    wait(int timeout); // waits that many milliseconds, and serves; returns whether anything came
+    bool wait(int timeout); // milliseconds; serves what came and returns whether anything came
     void serve(int descriptor);
 
     Function& function_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `name=value` arguments of a workload, whole numbers all.
+// `name=value` arguments of a workload. All values are whole numbers.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace workload {
 
-// A workload checks its own answers; a wrong one means that the capture broke the program.
+// Each workload checks its results: a wrong one means that the capture broke the program.
 inline void check(bool holds, const char* what) {
     if (holds)
         return;
@@ -18,7 +18,7 @@ inline void check(bool holds, const char* what) {
     std::exit(1);
 }
 
-// Ends the program with one line for a value out of range, and for a name nobody asked for.
+// Ends the program with one line for a value out of range or an unknown name.
 class Arguments {
 public:
     Arguments(int count, char** values) : values_(values + 1, values + count) {}
@@ -42,7 +42,7 @@ public:
         return value;
     }
 
-    // All have been asked for.
+    // Fails if an argument was never asked for.
     void end() const {
         if (values_.empty())
             return;

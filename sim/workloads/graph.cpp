@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Breadth-first search and PageRank, alternately, on a Kronecker graph as Graph500 generates it.
+// Alternates breadth-first search and PageRank on a Kronecker graph, generated as in Graph500.
 //
 // scale=17 edgefactor=10 seed=1
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Graph { // compressed sparse rows: the neighbours of v are to[from[v]] ..
 };
 
 // Graph500's initiator: A, B, C = 0.57, 0.19, 0.19, as thresholds on 32 random bits. Vertices are
-// renumbered at random, so that degree says nothing about place.
+// renumbered at random, so that a vertex's address does not depend on its degree.
 Graph kronecker(unsigned scale, std::uint64_t edges, std::uint64_t seed) {
     const std::uint64_t a = 57 * (1ull << 32) / 100, ab = 76 * (1ull << 32) / 100,
                         abc = 95 * (1ull << 32) / 100;
@@ -86,7 +86,7 @@ void search(const Graph& g, Vertex root, std::vector<Vertex>& parent, std::vecto
     }
 }
 
-// One pull step; scores of vertices without neighbours are spread over all.
+// One pull step. The scores of vertices without neighbours are spread over all vertices.
 void rank(const Graph& g, std::vector<double>& score, std::vector<double>& share) {
     constexpr double kDamping = 0.85;
     const Vertex n = g.size();
@@ -106,8 +106,8 @@ void rank(const Graph& g, std::vector<double>& score, std::vector<double>& share
     }
 }
 
-// What Graph500 checks of a search tree: every parent is a neighbour, every edge joins two found
-// vertices or two lost ones.
+// Graph500's checks of a search tree: every parent is a neighbour, and every edge joins two reached
+// or two unreached vertices.
 void validate(const Graph& g, Vertex root, const std::vector<Vertex>& parent) {
     workload::check(parent[root] == root, "bfs: the root is its own parent");
     for (Vertex v = 0; v < g.size(); v++) {
@@ -143,7 +143,7 @@ int main(int argc, char** argv) {
         do
             root = static_cast<Vertex>(random.below(n));
         while (g.from[root] == g.from[root + 1]);
-        // The first search fills the cache; what is recorded starts with the second.
+        // The first search fills the cache; the recording starts with the second.
         if (recording) {
             search(g, root, parent, queue);
             if (!finished())

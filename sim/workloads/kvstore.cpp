@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An in-memory key-value store under a skewed load whose hot set moves, the shape of FlexKVS in
-// NEMO §5.1: 32 B keys, 1024 B values, a fifth of the keys take nine tenths of the accesses, and
-// half-way through a disjoint fifth takes their place.
+// An in-memory key-value store under a skewed load with a moving hot set, like FlexKVS in NEMO
+// §5.1: 32 B keys, 1024 B values, and 20 % of the keys take 90 % of the accesses. Half-way through,
+// a disjoint 20 % becomes hot.
 //
 // keys=150000 sets=10 hot=20 share=90 shift=1 think_ns=0 seed=1
 #include <cstdint>
@@ -32,8 +32,8 @@ struct Item {
 };
 static_assert(sizeof(Item) == 1088, "17 lines");
 
-// FNV-1a over the key's words, then a mix: keys that differ in their last digits alone must not
-// share chains.
+// FNV-1a over the key's words, then a mix, so that keys that differ only in their last digits do
+// not share chains.
 std::uint64_t hash_of(const Key& key) {
     std::uint64_t h = 0xcbf29ce484222325;
     for (std::size_t i = 0; i < kKeyBytes; i += 8) {
@@ -46,8 +46,8 @@ std::uint64_t hash_of(const Key& key) {
     return h ^ h >> 32;
 }
 
-// A chained hash table whose items lie in log segments in the order they came, as FlexKVS keeps
-// them; a set of a key that exists writes in place.
+// A chained hash table. As in FlexKVS, items are appended to log segments, and a set of an existing
+// key writes in place.
 class Store {
 public:
     explicit Store(unsigned bits)
@@ -104,8 +104,8 @@ private:
     std::size_t used_ = kSegmentItems;
 };
 
-// The client is another machine: what it does to make a request is not in the trace. The request
-// and the answer lie in buffers that the store reads and writes, as a network card's would.
+// The client models another machine, so its own accesses are not in the trace. Requests and answers
+// lie in buffers that the store reads and writes, like those of a network card.
 struct Client {
     workload::Random random;
     std::uint64_t keys, hot_keys;

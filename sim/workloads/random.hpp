@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers and Zipf ranks in whole numbers only: the same on every machine, whatever its
-// floating-point library picks for the processor.
+// Random numbers and Zipf ranks. They use only integers, because floating-point libraries give
+// different results on different processors.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ public:
         z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
         return z ^ (z >> 31);
     }
-    // Even over [0, n), n < 2^32 or so (the bias is n / 2^64).
+    // Uniform on [0, n), for n up to about 2^32 (the bias is n / 2^64).
     std::uint64_t below(std::uint64_t n) {
         return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * n) >> 64);
     }
@@ -31,8 +31,8 @@ private:
     std::uint64_t state_;
 };
 
-// A one-to-one scatter of [0, 2^bits): popular ranks must not sit side by side (YCSB scrambles its
-// Zipf keys for the same reason).
+// A bijection on [0, 2^bits) that scatters neighbours: popular ranks must not be adjacent (YCSB
+// scrambles its Zipf keys for the same reason).
 inline std::uint64_t scatter(std::uint64_t x, unsigned bits) {
     const std::uint64_t mask = (1ull << bits) - 1;
     for (int i = 0; i < 3; i++) {
@@ -42,7 +42,7 @@ inline std::uint64_t scatter(std::uint64_t x, unsigned bits) {
     return x;
 }
 
-// Rank r in [0, n) with probability in proportion to 1 / (r + 1): Zipf, exponent 1.
+// Zipf with exponent 1: rank r in [0, n) has a probability proportional to 1 / (r + 1).
 class Zipf {
 public:
     ANEMONE_UNSEEN explicit Zipf(std::uint64_t n) {

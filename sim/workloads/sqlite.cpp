@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQLite, an ordered table in memory, under a Zipf load: point reads and a few updates and short
-// range scans by primary key, the shape of YCSB. Popular keys are scattered over the table, so a
-// huge page holds a few hot 4 KiB pages among cold ones (NEMO §5.2).
+// SQLite with an in-memory table under a Zipf load like YCSB: point reads, a few updates and short
+// range scans by primary key. Popular keys are scattered over the table, so a huge page holds a few
+// hot 4 KiB pages among cold ones (NEMO §5.2).
 //
 // rows=900000 updates=5 scans=5 seed=1
 #include <sqlite3.h>
@@ -17,7 +17,7 @@
 namespace {
 
 constexpr int kValueBytes = 100;
-constexpr int kKeyBytes = 40; // of a value: its key in digits, to be checked when it is read
+constexpr int kKeyBytes = 40; // a value starts with its key in digits, for a check at reads
 constexpr int kScanRows = 8;
 
 void expect(int got, int want, sqlite3* db) {
@@ -42,7 +42,7 @@ class Table {
 public:
     Table() {
         expect(sqlite3_open(":memory:", &db_), SQLITE_OK, db_);
-        // The library's own random numbers come from the system unless they are given a seed.
+        // Without a seed, SQLite takes random numbers from the system, and runs would differ.
         sqlite3_test_control(SQLITE_TESTCTRL_PRNG_SEED, 1, db_);
         run("PRAGMA page_size=4096");
         run("CREATE TABLE store (key INTEGER PRIMARY KEY, value BLOB NOT NULL)");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The four kernels of STREAM (McCalpin) with non-temporal stores, in bursts: the noisy neighbour of
-// NEMO §5.3, which saturates memory for half a second and then sleeps for half a second.
+// The noisy neighbour of NEMO §5.3: the four kernels of STREAM (McCalpin) with non-temporal stores,
+// in bursts. It saturates memory for half a second and then sleeps for half a second.
 //
 // mib=16 on_ms=500 off_ms=500 (times on the trace's clock)
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr std::size_t kBlock = 512; // doubles a step: one 4 KiB page of each array
+constexpr std::size_t kBlock = 512; // doubles per step: one 4 KiB page of each array
 
 double* array(std::size_t n, double value) {
     auto* a = static_cast<double*>(std::aligned_alloc(2 << 20, n * sizeof(double)));
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
     const std::uint64_t on = args.get("on_ms", 500, 1, 1000000) * 1000000;
     const std::uint64_t off = args.get("off_ms", 500, 0, 1000000) * 1000000;
     const std::size_t n = (args.get("mib", 16, 1, 4096) << 20) / sizeof(double);
-    args.get("seed", 1, 0, UINT64_MAX); // every workload has one; this one draws nothing
+    args.get("seed", 1, 0, UINT64_MAX); // every workload accepts a seed; this one needs none
     args.end();
     double *a = array(n, 1.0), *b = array(n, 2.0), *c = array(n, 0.0);
     double want_a = 1.0, want_b = 2.0, want_c = 0.0;
@@ -68,13 +68,13 @@ int main(int argc, char** argv) {
     anemone_capture_record();
     std::uint64_t steps = 0, burst_end = on;
     for (int kernel = 0;; kernel = (kernel + 1) % 4) {
-        // A kernel once begun is finished, so that the values can be checked; what is done after
-        // the last event is not seen.
+        // A kernel always runs to its end, so that the values can be checked. Accesses after the
+        // last event are not recorded.
         for (std::size_t at = 0; at < n; at += kBlock, steps++) {
             step(kernel, a, b, c, at);
             if (anemone_capture_now_ns() >= burst_end) {
                 anemone_stream_fence();
-                // To the next multiple of the period: bursts do not drift.
+                // Sleeps to the next multiple of the period, so that bursts do not drift.
                 const std::uint64_t next = burst_end + off, now = anemone_capture_now_ns();
                 if (now < next)
                     anemone_capture_idle_ns(next - now);

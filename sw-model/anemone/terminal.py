@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands share at the terminal: options, progress, tables, JSON."""
+"""Common parts of the commands: options, progress bars, tables, JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Backend(StrEnum):
-    """What `--engine` chooses: the Verilated RTL, or the golden model."""
+    """The choices of `--engine`: the Verilated RTL or the golden model."""
 
     rtl = "rtl"
     model = "model"
@@ -34,12 +34,12 @@ SIZES = Geometry()
 
 
 def size_option(text: str) -> Any:
-    """An option that Geometry checks, so that its name, value and what is allowed are one line."""
+    """An option that Geometry checks, so that an error is one line with name, value and limits."""
     return typer.Option(help=text, metavar="N")
 
 
 def number(size: str) -> Any:
-    """A size as a number; anything else as it is, for Geometry to refuse."""
+    """A size as a number; other text is unchanged, so that Geometry refuses it."""
     try:
         return int(size)
     except ValueError:
@@ -47,28 +47,28 @@ def number(size: str) -> Any:
 
 
 def print_json(report: dict) -> None:
-    # Escaped unless stdout can show it: JSON is the same either way.
+    # Escape non-ASCII characters unless stdout supports them.
     ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
     print(json.dumps(report, indent=2, ensure_ascii=ascii_only))
 
 
 @contextmanager
 def printing() -> Iterator[None]:
-    """What is printed in here reaches stdout, or OutputError says why not."""
+    """Make errors of printing inside it an OutputError."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a name's letters need not be known
+        sys.stdout.reconfigure(errors="backslashreplace")  # stdout's encoding may lack some letters
     try:
         yield
         sys.stdout.flush()
     except OSError as e:
-        # Or else Python tries again at exit, and complains in its own way.
+        # Otherwise Python tries to flush again at exit and prints another error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise OutputError(f"stdout: {e.strerror}") from e
 
 
 @contextmanager
 def progress(title: str) -> Iterator[Progress | None]:
-    """A bar on stderr while something runs, if a person is looking."""
+    """A progress bar on stderr, if it is a terminal."""
     from rich.console import Console
     from rich.progress import Progress as Bar
 
@@ -82,7 +82,7 @@ def progress(title: str) -> Iterator[Progress | None]:
 
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table of texts: the first column to the left, numbers to the right."""
+    """Print a table of texts: the first column is left-aligned, the others right-aligned."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -96,7 +96,7 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]
 
 
 def print_table(table: Table, speed: float, what: str, cycles: int, out: str) -> None:
-    """A table of results, how fast they came and where they are."""
+    """Print a table of results, their speed and the output folder."""
     from rich.console import Console
 
     console = Console()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every bench has: builds, a campaign of random seeds, and directed tests."""
+"""The common parts of all benches: builds, a campaign of random seeds, and directed tests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Build(Protocol):
 
 @dataclass(frozen=True)
 class Shard:
-    """Seeds first to first + count - 1 on one build: a piece that two processes can share."""
+    """Seeds first to first + count - 1 on one build, a unit of work for one process."""
 
     build: Build
     first: int
@@ -57,8 +57,8 @@ class Bench:
     quick: tuple[str, int]
 
     def shards(self) -> list[Shard]:
-        """Those of `make test`, or of `make check` (FAST). SEED=n or SEED=n-m (with CONFIG=build)
-        asks for other ones.
+        """The shards of `make test`, or of `make check` (FAST). SEED=n or SEED=n-m (with
+        CONFIG=build) selects others.
         """
         if asked := os.environ.get("SEED"):
             first, _, last = asked.partition("-")
@@ -75,7 +75,7 @@ class Bench:
 
     @property
     def whole(self) -> bool:
-        """Whether all seeds of `make test` are played, which together meet every bin."""
+        """Whether all seeds of `make test` run, which together cover every bin."""
         return not {"SEED", "FAST"} & os.environ.keys()
 
     def run(
@@ -87,7 +87,7 @@ class Bench:
         plusargs: Sequence[str] = (),
         **environment: str,
     ) -> None:
-        """Run a module of cocotb tests. Raises AssertionError when one fails."""
+        """Run a module of cocotb tests. Raises AssertionError if one fails."""
         simulate(
             simulator or self.simulator(build, "WAVES" in os.environ),
             module,
@@ -107,7 +107,7 @@ class Bench:
         plusargs: Sequence[str] = (),
         module: str = "campaign",
     ) -> dict[str, Any]:
-        """Play a shard; the report that `campaign.play_seeds` wrote."""
+        """Run a shard. Returns the report that `campaign.play_seeds` wrote."""
         report = folder / "report.json"
         folder.mkdir(parents=True, exist_ok=True)
         report.unlink(missing_ok=True)
@@ -116,12 +116,14 @@ class Bench:
         return json.loads(report.read_text())
 
     def played(self, shard: Shard, run: str) -> dict[str, Any]:
-        """The report of a shard, played once in a test run however many tests ask for it."""
+        """The report of a shard, which runs once per test run even if several tests need it."""
         folder = self.work / "campaign" / str(shard)
         return played_once(folder, run, lambda: self.play(shard, folder))
 
     def covered(self, required: Collection[str], run: str, report: Path) -> Counter[str]:
-        """Totals of `make test`'s seeds, which have met all that is required; told in `report`."""
+        """Totals of `make test`'s seeds, after a check that they cover all required bins; also
+        written to `report`.
+        """
         totals, cover = merged(self.played(shard, run) for shard in reversed(self.shards()))
         missing = sorted(set(required) - (+cover).keys())
         told = {"totals": dict(totals), "bins": len(required), "missing": missing}
@@ -142,7 +144,7 @@ def merged(reports: Iterable[dict[str, Any]]) -> tuple[Counter[str], Counter[str
 
 
 class Directed:
-    """The directed cocotb tests of a bench; those of a module share one simulation of a build.
+    """The directed cocotb tests of a bench; the tests of a module share one simulation of a build.
 
     modules: by name, the builds that they run on.
     """
@@ -160,7 +162,7 @@ class Directed:
     def cases(self) -> list[Any]:
         """Parameters of a test: module, build and name."""
         return [
-            # A worker plays all of a module, for they share a simulation.
+            # One worker runs all tests of a module, because they share a simulation.
             pytest.param(
                 *(module, build, test),
                 id=f"{build}-{test}",
@@ -172,7 +174,7 @@ class Directed:
         ]
 
     def outcome(self, module: str, build: str, test: str) -> str:
-        """The failure in words; None if there is none."""
+        """The failure's text; None if the test passed."""
         if (module, build) not in self._found:
             folder = self._bench.work / "directed" / f"{module}-{build}"
             self._found[module, build] = verdicts(

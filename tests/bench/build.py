@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Emits a bench's SystemVerilog and builds its simulator, each only when its input changed."""
+"""Emits a bench's SystemVerilog and builds its simulator, each only if its input changed."""
 
 from __future__ import annotations
 
@@ -20,22 +20,23 @@ SIMULATORS = ROOT / "build" / "bench"
 # Registers without a reset start random (+verilator+seed): nothing may depend on them.
 OPTIONS = """--assert --no-public-flat-rw --x-assign unique --x-initial unique -O3
     -Wno-fatal""".split()
-# What runs every cycle, what all share, and what runs once: half of the code is of the last kind.
+# Optimisation levels of code that runs every cycle, of the shared library, and of code that runs
+# once, which is half of the code.
 PIECES = (), "OPT_FAST=-O1 OPT_GLOBAL=-O1 OPT_SLOW=-O0"
-# For fewer than some 200,000 cycles it does not pay to optimise the design: as much longer as it
-# runs, the compiler would have taken. In one piece it reads Verilator's headers once.
+# Below about 200,000 cycles, optimising the design costs more compile time than it saves in the
+# run. Compiled in one piece, it reads Verilator's headers once.
 ONE_PIECE = ("--output-split", "0"), "OPT_FAST=-O0 OPT_GLOBAL=-O1"
 
 
 def ask_for_long_runs() -> None:
-    """From now on this process plays more cycles of every build than `make test` does."""
+    """From now on, build for runs with more cycles than in `make test`."""
     os.environ["BENCH_LONG"] = "1"
 
 
 def place(build: str, folder: Path, waves: bool, short: Collection[str]) -> tuple[Path, bool]:
-    """Where the simulator of a build is in its folder, and whether it is for short runs.
+    """The path of a build's simulator in its folder, and whether it is for short runs.
 
-    short: the builds of which `make test` plays few cycles.
+    short: the builds that `make test` runs for few cycles.
     """
     quick = build in short and "BENCH_LONG" not in os.environ
     words = ["sim", *(["waves"] if waves else []), *(["quick"] if quick else [])]
@@ -58,11 +59,11 @@ def simulator(
     quick: bool = False,
     more: Sequence[str] = (),
 ) -> Path:
-    """Build the simulator of what is in `rtl` into `folder`, which is returned. Its AXI ports are
-    checked.
+    """Build the simulator of the RTL in `rtl` in `folder`, which is returned. It has checkers at
+    its AXI ports.
 
-    visible: Verilator's control file. around: sources by hand, with the top; packages first.
-    defines: NAME=VALUE. quick: to compile, not to run. more: options of Verilator.
+    visible: Verilator's control file. around: handwritten sources with the top, packages first.
+    defines: NAME=VALUE. quick: optimise for compile time, not run time. more: options of Verilator.
     """
     from cocotb_tools.runner import VerilatorControlFile, get_runner
 

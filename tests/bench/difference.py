@@ -3,4 +3,4 @@
 
 
 class Difference(AssertionError):
-    """The hardware is not what its reference says."""
+    """The hardware differs from its reference."""

@@ -15,7 +15,9 @@ WORK = ROOT / "build" / "test" / "known"
 
 
 def known(inputs: Iterable[str | Path], find: Callable[[], Any]) -> Any:
-    """What `find` returns, as JSON has it; it is asked again when a text or a file is another."""
+    """The result of `find` after conversion by JSON; it is called again if a text or file
+    changed.
+    """
     inputs = list(inputs)
 
     def keep(fresh: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The master above a channel: offers what a source gives it, and takes answers when it likes."""
+"""The master above a channel, which offers a source's requests and randomly takes answers."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tests.bench.requests import Request
 from tests.bench.scoreboards import UpstreamScoreboard
 from tests.bench.transfers import Source
 
-WAITING = 400  # beats of write data that may wait, at most
+WAITING = 400  # limit of waiting beats of write data
 
 
 class Master:
-    """Drives `prefix`; `source` makes the next read or write."""
+    """Drives the port `prefix`; `source` returns the next read or write."""
 
     def __init__(
         self, dut: Any, prefix: str, rng: Random, scoreboard: UpstreamScoreboard, source: Source
@@ -53,11 +53,11 @@ class Master:
 
     @property
     def idle(self) -> bool:
-        """Nothing is offered."""
+        """Whether nothing is offered."""
         return not (self._offered or self._data or self._next_write)
 
     def step(self, t: int) -> None:
-        """Cycle t is over; what the next one shows."""
+        """End cycle t, and set the pins of the next one."""
         profile, scoreboard, valid = self.profile, self.scoreboard, self.valid
         for name in ("ar", "aw"):
             if valid[name].value and self._ready[name]():
@@ -78,7 +78,7 @@ class Master:
             valid["w"].set(1)
 
     def _take(self, t: int, which: int, chance: float, tell: Callable[..., None]) -> None:
-        """R or B; what is offered must stay the same until it is taken."""
+        """One cycle of R or B; a beat must stay the same until it is taken."""
         valid, ready, fields = self._answers[which]
         if valid():
             values = fields.read()
@@ -102,7 +102,7 @@ class Master:
                 self._late[0] = None
 
     def _next_read(self, profile: StimulusProfile) -> Request | None:
-        """What data wait for comes first."""
+        """The next read; reads that write data wait for come first."""
         late = self._late[0] if self._late else None
         if late and all(late is not read for read in self._reads[late.id]):
             return late

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory below a channel: any latency, any order between ids, errors, poison, back-pressure.
+"""The memory below a channel, with any latency and order between ids, errors, poison and
+back-pressure.
 
-With `habits` it does as the board's memory controller does (design.md, Agilex): it does not look at
-rready, it loses a read that it takes together with a write, and its readys move together.
+With `habits` it behaves like the board's memory controller (design.md, Agilex): it ignores rready,
+loses a read that it accepts together with a write, and changes its readys together.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tests.bench.store import Store, bits
 
 
 class Memory:
-    """A slave on `prefix`; `scoreboard`, if given, is told all that happens.
+    """A slave on the port `prefix`, which reports everything to `scoreboard` if that is given.
 
     A memory that stores a sideband with each line names the pins in SIDEBAND, and has `sideband`
     and `put_sideband`.
@@ -54,7 +55,8 @@ class Memory:
         self.r, self.b = Flag(pin("rvalid")), Flag(pin("bvalid"))
         self._r_bits = Fields(dut, f"{prefix}r", READ + self.SIDEBAND, text="data")
         self._b_bits = Fields(dut, f"{prefix}b", RESPONSE)
-        # A ready may depend on an id that is not valid: the same one after every reset.
+        # A ready may depend on an id that is not valid, so that id must be the same after every
+        # reset.
         self._r_bits.write((0, bits(0), 0, 0, 0, *(0 for _ in self.SIDEBAND)))
         self._held: dict[str, tuple[Any, ...]] = {}
         self.lost_reads = self.lost_beats = 0
@@ -64,18 +66,19 @@ class Memory:
         self._answer_ids: list[int] = []
         self._writes: deque[tuple[int, deque[int], int]] = deque()
         self._data: deque[tuple[Any, ...]] = deque()
-        self._burst: int | None = None  # the id whose read is being answered
-        # Answers to what was asked before a reset that the memory did not share, and those given.
+        self._burst: int | None = None  # the id of the read that is being answered
+        # Outstanding answers from before a reset that the memory did not share, and those already
+        # given.
         self._late_reads: deque[Any] = deque()
         self._late_answers: deque[Any] = deque()
         self.late = 0
-        self._shown: Any = None  # the beat of R that is offered
-        self._answer: Any = None  # and what is at B
-        self._resp = OKAY  # of the write whose data arrive
+        self._shown: Any = None  # the beat offered at R
+        self._answer: Any = None  # the answer offered at B
+        self._resp = OKAY  # of the write whose data are arriving
 
     @property
     def idle(self) -> bool:
-        """Nothing is under way."""
+        """Whether nothing is in flight."""
         return not (
             self._late_reads
             or self._late_answers
@@ -87,7 +90,7 @@ class Memory:
         )
 
     def step(self, t: int) -> None:
-        """Cycle t is over; what the next one shows."""
+        """End cycle t, and set the pins of the next one."""
         read, write, data = self._seen(t, "ar"), self._seen(t, "aw"), self._seen(t, "w")
         if read and write and self.habits:
             self.lost_reads += 1
@@ -114,8 +117,8 @@ class Memory:
         self._answer_writes(t, chance() < profile.answer)
 
     def carry(self, before: Memory) -> None:
-        """Be the memory that was there before a reset, which it did not share: with its contents,
-        and the answers that it owes. What it has of writes that were cut is forgotten.
+        """Take over the contents and outstanding answers of the memory before a reset that it did
+        not share. Writes that the reset cut off are dropped.
         """
         self.store, self.late_every = before.store, before.late_every
         if before.r.value:
@@ -131,7 +134,7 @@ class Memory:
             self._late_answers += ((id, resp) for _, resp in before._answers[id])
 
     def refuses(self, write: bool) -> bool:
-        """The beat is answered with an error."""
+        """Whether the beat is answered with an error."""
         return self.rng.random() < self.profile.errors
 
     def sideband(self, line: int) -> tuple[int, ...]:
@@ -139,11 +142,11 @@ class Memory:
         return ()
 
     def put_sideband(self, line: int, *values: int) -> None:
-        """A line was written with these."""
+        """Store the sideband of a written line."""
 
     def cut(self) -> None:
-        """The controller above was reset, and the memory not. It answers what it was asked for, but
-        for writes of which it has only half.
+        """The controller above was reset, but not the memory. It answers all requests except for
+        incomplete writes.
         """
         self._held.clear()
         while len(self._writes) and not self._data:
@@ -151,7 +154,7 @@ class Memory:
         self._data.clear()
 
     def say(self, id: int) -> None:
-        """An answer to a read and one to a write that nobody asked for."""
+        """Send an answer to a read and an answer to a write without requests."""
         if id not in self._read_ids:
             self._read_ids.append(id)
         self._reads[id].append((0, deque([(id, bits(0), OKAY, 1, 0, *self.sideband(0))])))
@@ -160,7 +163,7 @@ class Memory:
         self._answers[id].append((0, OKAY))
 
     def _seen(self, t: int, name: str) -> tuple[Any, ...] | None:
-        """What a channel handed over; what it offers must stay the same until then."""
+        """The transfer on a channel, if any; an offer must stay the same until it is taken."""
         if not self._valid[name]():
             if name in self._held:
                 raise AssertionError(f"cycle {t}: {name}valid was taken back")
@@ -201,7 +204,7 @@ class Memory:
         self._writes.append((request.id, deque(request.beats()), request.len))
 
     def _store(self, t: int) -> None:
-        """A beat of the oldest write."""
+        """Store a beat of the oldest write."""
         id, beats, _ = self._writes[0]
         data, strobe, last, user, *sideband = self._data.popleft()
         line = beats.popleft() >> 6
@@ -240,7 +243,7 @@ class Memory:
         if not may or not ids:
             self.r.set(0)
             return
-        # Amid a burst mostly the next beat of it, or one of another id.
+        # During a burst, mostly its next beat follows; sometimes a beat of another id.
         chosen = self._burst
         if chosen is None or self.rng.random() < 0.1:
             chosen = ids[self.rng.randrange(len(ids))]

@@ -14,7 +14,7 @@ from anemone.io.build_cache import locked
 
 
 def played_once(folder: Path, run: str, play: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What `play` reports into `folder`: called once in a test run, whoever asks for it."""
+    """The report that `play` writes to `folder`; `play` is called once per test run."""
     done = folder / "done.json"
     with locked(folder):
         if done.is_file() and (saved := json.loads(done.read_text()))["run"] == run:
@@ -37,7 +37,7 @@ def cocotb_tests(module: Path) -> list[str]:
 
 
 def verdicts(folder: Path, names: list[str], play: Callable[[], None]) -> dict[str, str]:
-    """By test of a module that `play` runs in `folder`: nothing, or what went wrong."""
+    """For each test of a module that `play` runs in `folder`, its failure or an empty text."""
     wrong = ""
     try:
         play()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pins without cocotb's conversions, which would cost more than the simulation.
 
-At a rising edge a pin reads as the cycle before it settled; what is written shows behind the edge.
+At a rising edge a pin reads as the settled value of the cycle before; writes show after the edge.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cocotb.clock import Clock
 from cocotb.handle import Immediate
 from cocotb.triggers import Timer
 
-DEPOSIT = 0  # takes effect behind the edge
+DEPOSIT = 0  # takes effect after the edge
 NARROW = 32  # bits that fit a plain integer, less one for its sign
 
 
@@ -47,8 +47,8 @@ def text_writer(handle: Any) -> Callable[[str], None]:
 
 
 async def power_on(dut: Any) -> None:
-    """Start the clock under reset. Before it the simulator's state is random, clock and reset too,
-    and the first edge must not find that.
+    """Start the clock under reset. The simulator starts with random state, also in clock and reset,
+    which must be set before the first edge.
     """
     dut.clock.value = Immediate(0)
     dut.reset.value = Immediate(1)
@@ -57,7 +57,7 @@ async def power_on(dut: Any) -> None:
 
 
 class Flag:
-    """A one-bit input that is written when it changes."""
+    """A one-bit input that is written only when it changes."""
 
     def __init__(self, handle: Any, value: int = 0) -> None:
         self._write = handle._handle.set_signal_val_int
@@ -65,7 +65,7 @@ class Flag:
         self._write(DEPOSIT, value)
 
     def set(self, value: int) -> None:
-        """The value from the next cycle on."""
+        """Set the value from the next cycle on."""
         if value != self.value:
             self.value = value
             self._write(DEPOSIT, value)
@@ -83,11 +83,11 @@ class Fields:
         self._writers: list[Callable[[Any], None]] | None = None
 
     def read(self) -> tuple[Any, ...]:
-        """All of them."""
+        """Read all pins."""
         return tuple([read() for read in self._readers])
 
     def write(self, values: tuple[Any, ...]) -> None:
-        """All of them, for the next cycle."""
+        """Write all pins for the next cycle."""
         if self._writers is None:
             self._writers = [text_writer(h) if wide else writer(h) for h, wide in self._handles]
         for write, value in zip(self._writers, values, strict=True):

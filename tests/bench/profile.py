@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How busy the two sides of a channel are: probabilities for each cycle, redrawn for each phase."""
+"""The activity of both sides of a channel: probabilities per cycle, redrawn for each phase."""
 
 from __future__ import annotations
 
@@ -60,5 +60,5 @@ class StimulusProfile:
 
     @classmethod
     def quiet(cls) -> StimulusProfile:
-        """Nothing new; what is under way ends."""
+        """A profile without new requests, in which everything in flight ends."""
         return cls(ar=0.0, aw=0.0)

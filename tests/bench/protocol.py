@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb test: plays the cases of protocol_cases.py, and says on its output which one it is."""
+"""cocotb test that runs the cases of protocol_cases.py and prints the name of each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.bench.protocol_cases import CASES, NOTHING, RESET
 
 @cocotb.test()
 async def cases(dut: Any) -> None:
-    """Each behind a reset; the checkers do not stop the simulation."""
+    """Run each case after a reset; the checkers do not stop the simulation."""
     edge = RisingEdge(dut.clock)
     ports = ("full_", "lite_")
     pins = {pin._name: writer(pin) for pin in dut if pin._name.startswith(ports)}

@@ -30,11 +30,11 @@ class Request:
 
     @property
     def pins(self) -> tuple[int, int, int, int, int]:
-        """AR or AW."""
+        """The pins of AR or AW."""
         return self.id, self.addr, self.len, self.size, self.burst
 
     def beats(self) -> list[int]:
-        """The address of each beat, as AXI4 (A3.4.1) gives them."""
+        """The address of each beat, according to AXI4 (A3.4.1)."""
         size, count = 1 << self.size, self.len + 1
         if self.burst == FIXED or count == 1:
             return [self.addr] * count

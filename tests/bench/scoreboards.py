@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interface of a bench's scoreboard: a master and a memory report to it what their pins do."""
+"""The interface of a bench's scoreboard, to which a master and a memory report their transfers."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.bench.build import ROOT
 
-LOG_TAIL = 6000  # characters of a failed simulation's output that are shown
+LOG_TAIL = 6000  # characters shown of a failed simulation's output
 
 
 def simulate(
@@ -54,7 +54,7 @@ def simulate(
                 "PYTHONPATH": str(ROOT),
                 "COCOTB_LOG_LEVEL": "WARNING",
                 "COCOTB_ANSI_OUTPUT": "0",
-                # What the bench and the simulator say is then in the order in which they said it.
+                # Keeps the output of the bench and the simulator in order.
                 "PYTHONUNBUFFERED": "1",
                 "BENCH_PARAMS": str(simulator / "params.json"),
                 **environment,

@@ -18,13 +18,13 @@ from pyslang import Bag, SourceManager
 from pyslang.parsing import PreprocessorOptions, Token
 from pyslang.syntax import SyntaxTree
 
-# What stands instead of an operator.
+# The replacements of each operator.
 BINARY = {
     "&": "|", "|": "&", "^": "|", "+": "-", "-": "+", "==": "!=", "!=": "==",
     "<": "<=", "<=": "<", ">": ">=", ">=": ">", "<<": ">>", ">>": "<<", "&&": "||", "||": "&&",
 }  # fmt: skip
 REDUCTION = {"|": "&", "&": "|", "^": "|"}
-# What is not hardware, or has to be a constant.
+# Syntax that is not hardware or must be constant.
 SKIPPED = {
     "AnsiPortList", "ImplicitType", "LogicType", "RegType", "VariableDimension", "InstanceName",
     "SimpleRangeSelect", "EventControlWithExpression", "InitialBlock", "ParameterDeclaration",

@@ -9,9 +9,9 @@
     python -m tests.bench.soak upsets 10000 x2       on this one
     SEED=17 CONFIG=p2c2 python -m tests.bench.soak   that one again, of the bench with that build
 
-The benches: engine, expander, flat, and tiered, which is the last two together. Two builds are
-played at a time. What was played counts until the hardware or a test is another (build/soak): a
-soak that was stopped goes on.
+The benches: engine, expander, flat, and tiered, which is the last two together. Two builds run at a
+time. Progress is kept in build/soak until the hardware or a test changes, so a soak that was
+stopped continues.
 
 Exit: 0 when stopped or done, 1 when a seed failed; how to repeat it is the last line.
 """
@@ -44,7 +44,7 @@ from tests.expander.bench.shards import BENCH as EXPANDER
 from tests.flat.bench.coverage import required as flat_bins
 from tests.flat.bench.shards import BENCH as FLAT
 
-SEEDS = 10  # a simulation
+SEEDS = 10  # per simulation
 JOBS = 2
 REPORTS = ROOT / "build" / "soak"
 Counts = tuple[Counter[str], Counter[str]]
@@ -52,8 +52,8 @@ Counts = tuple[Counter[str], Counter[str]]
 
 @dataclass(frozen=True)
 class Soaked:
-    """Builds of a bench, the bins that it should fill, and the totals that are shown; `unit` is
-    counted.
+    """Builds of a bench, the bins that it should fill, and the totals to show; `unit`: the total
+    that counts as progress.
     """
 
     bench: Bench
@@ -63,7 +63,7 @@ class Soaked:
     shown: tuple[str, ...]
 
     def play(self, build: str, first: int, count: int) -> Counts:
-        """Seeds of a build: totals and coverage."""
+        """Run seeds of a build. Returns totals and coverage."""
         print(f"{build} seeds {first}-{first + count - 1}", flush=True)
         folder = self.bench.work / "soak" / f"{build}-{first}"
         counts = merged([self.bench.play(Shard(self.bench.builds[build], first, count), folder)])
@@ -72,7 +72,7 @@ class Soaked:
 
     @property
     def inputs(self) -> str:
-        """Changes with the hardware and with the bench."""
+        """A hash that changes with the hardware and the bench."""
         folders = (ROOT / "hw" / "src", ROOT / "tests" / "bench")
         bench = ROOT.joinpath(*self.bench.package.split("."))
         files = [path for folder in (*folders, bench) for path in folder.rglob("*.*")]
@@ -93,7 +93,7 @@ BENCHES = {
 
 
 class Progress:
-    """What was played of a bench, kept in build/soak."""
+    """The progress of a bench, kept in build/soak."""
 
     def __init__(self, name: str) -> None:
         self.name, self.bench = name, BENCHES[name]
@@ -108,7 +108,7 @@ class Progress:
                 self.cover.update(kept["cover"])
 
     def add(self, counts: Counts) -> None:
-        """A piece was played."""
+        """Add a finished run."""
         self.totals += counts[0]
         self.cover += counts[1]
         told = {"inputs": self._inputs, "totals": self.totals, "cover": self.cover}
@@ -125,7 +125,7 @@ class Progress:
 
 
 def again(asked: str) -> None:
-    """The seeds that SEED asks for, on the build CONFIG."""
+    """Run the seeds of SEED on the build CONFIG."""
     first, _, last = asked.partition("-")
     name = os.environ.get("CONFIG", "p2c2")
     bench = next(bench for bench in BENCHES.values() if name in bench.bench.builds)
@@ -133,7 +133,7 @@ def again(asked: str) -> None:
 
 
 def soak(names: list[str], goal: float) -> None:
-    """New seeds on every build of these benches, until each has played `goal` of its units."""
+    """Run new seeds on every build of these benches, until each has done `goal` of its units."""
     progress = [Progress(name) for name in names]
     started = time.monotonic()
     turns = cycle([(one, build) for one in progress for build in one.bench.builds])
@@ -166,8 +166,8 @@ UPSETS = ((FLAT, "flat2"), (EXPANDER, "x2"), (EXPANDER, "board"), (EXPANDER, "ti
 
 
 def upsets(flips: str, names: list[str]) -> None:
-    """So many on each build, or on those that are named; each is judged by all that comes out
-    (directed_upsets.py of the benches, and of the tables directed_faults.py).
+    """Flip a number of bits on each build, or on the named ones, and check all outputs
+    (directed_upsets.py of the benches, and directed_faults.py for the tables).
     """
     for bench, name in UPSETS:
         if names and name not in names:
@@ -180,7 +180,7 @@ def upsets(flips: str, names: list[str]) -> None:
 
 
 def main(words: list[str]) -> int:
-    """Until stopped, or what the words or SEED ask for."""
+    """Run until stopped, or what the arguments or SEED ask for."""
     ask_for_long_runs()
     if words[:1] == ["driver"]:
         return fuzz_driver(words[1:])

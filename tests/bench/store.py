@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory contents, 64 B lines and their poison: what is written, and what arrived."""
+"""Memory contents as 64 B lines with poison, and the effect of writes on them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ WHOLE = (1 << LINE_BITS) - 1
 
 
 def bits(value: int) -> str:
-    """A line as the pins take it."""
+    """A line in the format of the pins."""
     return f"{value:0512b}"
 
 
 @cache
 def mask(strobe: int) -> int:
-    """The bits of the bytes that a strobe chooses."""
+    """A mask of the bytes that a strobe selects."""
     return sum(255 << 8 * i for i in range(64) if strobe >> i & 1)
 
 
 class Store:
-    """Lines by number, each (data, poison); what was never written differs from line to line."""
+    """Lines by number, each (data, poison); lines that were never written all differ."""
 
     def __init__(self) -> None:
         self.lines: dict[int, tuple[int, int]] = {}
@@ -33,7 +33,9 @@ class Store:
         return self.lines.get(line) or ((line + 1) * BLANK & WHOLE, 0)
 
     def write(self, line: int, data: str, strobe: int, poison: int) -> None:
-        """Some bytes of a line. A whole line brings its own poison; a part only adds some."""
+        """Write bytes of a line. A whole line sets its poison; a partial write can only add
+        poison.
+        """
         value = int(data, 2)
         if strobe != FULL:
             if not strobe:

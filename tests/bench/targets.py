@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `make mutate` breaks: the hardware builds, and what their benches play to notice it."""
+"""The hardware builds that `make mutate` breaks, and the runs of their benches that detect it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Play = tuple[int, int] | str  # seeds, first and count; or a module of directed 
 
 @dataclass(frozen=True)
 class Target:
-    """A build, its list of mutants, and what its bench plays, the cheapest first."""
+    """A build, its list of mutants, and its bench's runs, the cheapest first."""
 
     bench: Bench
     build: Build
@@ -34,31 +34,31 @@ class Target:
 
     @property
     def folder(self) -> Path:
-        """Of RTL, simulator and runs."""
+        """The folder of RTL, simulator and runs."""
         return self.bench.work / f"mutants-{self.build.name}"
 
     @property
     def equivalents(self) -> Path:
-        """Changes that nothing can notice, and why; the format is that of `list`."""
+        """Changes that no test can detect, with reasons, in the format of `list`."""
         return self.list.with_name(self.list.name.replace("mutants", "equivalents"))
 
     @property
     def sources(self) -> list[Path]:
-        """What the plays are made of."""
+        """The sources of the runs."""
         folders = (ROOT / "tests" / "bench", self.list.parent)
         return sorted(path for folder in folders for path in folder.rglob("*.py"))
 
     def run(self, what: Play, sim: Path, folder: Path, chosen: Sequence[str]) -> None:
-        """One of the plays. Raises AssertionError when the bench notices something."""
+        """Do one run. Raises AssertionError if the bench detects a difference."""
         if isinstance(what, str):
             self.bench.run(self.build, what, folder, sim, chosen)
         else:
             self.bench.play(Shard(self.build, *what), folder, sim, chosen)
 
     def runs(self, sim: Path, folder: Path, chosen: Sequence[str]) -> Iterator[Callable[[], int]]:
-        """The plays of a simulator that counts cycles, each a function that returns how many.
+        """The runs of a simulator that counts cycles, each a function that returns its cycles.
 
-        It raises AssertionError when the bench notices something.
+        The function raises AssertionError if the bench detects a difference.
         """
         for what in self.plays:
 

@@ -19,11 +19,11 @@ PUBLIC = '`verilator_config\npublic_flat_rw -module "Ports" -var "*"\n'
 
 @pytest.fixture(scope="session")
 def said() -> dict[str, list[str]]:
-    """What the checkers said in each case."""
+    """The checkers' messages in each case."""
     folder = SIMULATORS / "protocol"
     built = simulator(PORTS, folder / "sim", "Ports", PUBLIC, quick=True)
     go_on = ["+verilator+error+limit+100000"]
-    # It ends as one that failed.
+    # The simulation ends as failed.
     with suppress(AssertionError):
         simulate(built, "protocol", folder, go_on, package="tests.bench", top="Ports")
     found: dict[str, list[str]] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The campaigns behind `make soak` and `make mutate` can start: all that they name exists."""
+"""The campaigns of `make soak` and `make mutate` can start: everything they name exists."""
 
 from __future__ import annotations
 

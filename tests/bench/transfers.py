@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random shapes of AXI transfers, and what a master asks for its next."""
+"""Random shapes of AXI transfers, and the interface for a master's next request."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tests.bench.profile import StimulusProfile
 from tests.bench.requests import FIXED, INCR, WRAP, Request
 from tests.bench.store import bits
 
-PAGE = 4096  # no burst crosses it
-POOL = 64  # different data of writes
+PAGE = 4096  # bursts do not cross pages
+POOL = 64  # number of different write data
 
 Source = Callable[[bool, StimulusProfile], "Request | None"]
 

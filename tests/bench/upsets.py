@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bits that flip in the memories of a design, at random, amid whatever goes on."""
+"""Flips random bits in the memories of a running design."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from cocotb.triggers import FallingEdge
 
 from tests.bench.pins import text_reader, text_writer
 
-EVERY = (1, 12)  # cycles between two flips, at least and at most
+EVERY = (1, 12)  # minimum and maximum cycles between two flips
 SOON = 3  # cycles
 PART, LAST = 64, 72  # data bits of a code word's parts (Secded): of each, and of the last at most
 EMITTED = ("ram_ext", "memory_ext", "words_ext")  # of a Queue, a Ram1R1W, a VotedRamCopy
 
 
 def words(scope: Any) -> Any:
-    """The words of the memory in an instance; None: there is none."""
+    """The words of the memory in an instance; None if there is no memory."""
     for name in EMITTED:
         if (memory := getattr(scope, name, None)) is not None:
             return memory.Memory
@@ -35,17 +35,17 @@ def at(dut: Any, path: str) -> Any:
 
 
 class EveryWord:
-    """Keeps a bit of each part of each word of these memories flipped, from soon after it is
-    written: other bits each time, and now and then, until each was, and then from the first on.
+    """Keeps a bit of each part of each word of these memories flipped, from soon after the word is
+    written. The bit changes at each write and at times in between, in turn over all bits.
     """
 
     def __init__(self, dut: Any, memories: Sequence[Any]) -> None:
         self.flips, self.stopped = 0, False
-        self._fall = FallingEdge(dut.clock)  # when no memory is being written
+        self._fall = FallingEdge(dut.clock)  # no memory is written at this edge
         self._memories = [_Memory(memory) for memory in memories]
 
     async def run(self) -> None:
-        """Until stopped."""
+        """Run until stopped."""
         self.stopped = False
         while not self.stopped:
             self.flips += sum(memory.flip() for memory in self._memories)
@@ -54,7 +54,7 @@ class EveryWord:
 
 
 class _Memory:
-    """Words of which it is known what is flipped."""
+    """Words with a record of their flipped bits."""
 
     def __init__(self, rows: Any) -> None:
         self._pins = [(text_reader(row), text_writer(row)) for row in rows]
@@ -79,20 +79,19 @@ class _Memory:
 
 
 class Flipper:
-    """Flips a bit of any word of these memories now and then, but none of a word in which one is
-    flipped.
+    """Flips a bit of a random word of these memories from time to time, but at most one per word.
 
-    memories: of each all copies of its words.
+    memories: all copies of each memory's words.
     """
 
     def __init__(self, dut: Any, memories: Sequence[Sequence[Any]], rng: Random) -> None:
         self.rng, self.flips, self.stopped = rng, 0, False
-        self._fall = FallingEdge(dut.clock)  # when no memory is being written
+        self._fall = FallingEdge(dut.clock)  # no memory is written at this edge
         self._memories = memories
         self._flipped: dict[tuple[int, int], tuple[Any, int]] = {}
 
     async def run(self) -> None:
-        """Until stopped."""
+        """Run until stopped."""
         while True:
             for _ in range(self.rng.randint(*EVERY)):
                 await self._fall

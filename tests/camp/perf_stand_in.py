@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for `perf stat` of a machine that has the counters: runs the program, prints counts.
+"""A replacement for `perf stat` on a machine with the counters: runs the program, prints counts.
 
-STAND_IN, JSON: {"values": {event: count}, "lacks": [event], "share": percent, "seconds": n,
-"comma": true for decimal commas, "lacks_rows": [event]}. Of cycles the n-th run that counts them
-has n % more than the first.
+STAND_IN is JSON: {"values": {event: count}, "lacks": [event], "share": percent, "seconds": n,
+"comma": true for decimal commas, "lacks_rows": [event]}. The n-th run that counts cycles has
+n % more than the first.
 """
 
 import json
@@ -40,7 +40,7 @@ for second in range(1, (seconds or 1) + 1):
             continue
         front = f"     {second}.000123456," if seconds else ""
         value = asked["values"].get(event, 0)
-        if "cycles" in events and event != "task-clock":  # a run that is n % longer
+        if "cycles" in events and event != "task-clock":  # the n-th run is n % longer
             value = round(value * (100 + n) / 100)
         share = "100.00" if event == "task-clock" else asked.get("share", "100.00")
         unit = "msec" if event == "task-clock" else ""

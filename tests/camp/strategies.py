@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counters, constants and endpoints as they can be."""
+"""Random valid counters, constants and endpoints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _some = st.integers(1, 10**12)
 
 @st.composite
 def counters(draw: st.DrawFn) -> dict[str, int]:
-    """All 17 and c, in order: P1 >= P2 >= P3, P7 >= P8; what divides is above 0."""
+    """All 17 counters and c, with P1 >= P2 >= P3, P7 >= P8 and divisors above 0."""
     found = {f"P{i}": draw(_count) for i in range(1, 18)}
     found["P3"], found["P2"], found["P1"] = sorted(draw(_count) for _ in range(3))
     found["P8"], found["P7"] = sorted((found["P7"], found["P8"]))

@@ -26,7 +26,7 @@ KNOWN = Calibration(k_drd=0.9, p=30.0, q=0.6, k_cache=1.5, k_store=2.5)
 
 
 def point(number: int, tolerance: float, known: Calibration = KNOWN) -> Point:
-    """A microbenchmark that follows the model to the letter: MLP / L is `tolerance`."""
+    """A microbenchmark that follows the model exactly: MLP / L is `tolerance`."""
     dram = {
         "c": 1e6, "P2": 5e5 + 3e4 * number, "P3": 4e5, "P4": 8000.0, "P5": 4000.0 + 500 * number,
         "P6": 2e4 * number, "P11": 1e6, "P12": tolerance * 3e5, "P13": 3e5,
@@ -71,7 +71,7 @@ def test_noise_is_left_over_and_told() -> None:
 
 
 def test_a_factor_that_is_no_hyperbola_is_told() -> None:
-    """Whatever k_drd makes of it: P3's rise is as the model has it."""
+    """A wrong factor is reported even if P3's rise fits the model with some k_drd."""
     noisy = points(6)
     for i, each in enumerate(noisy):
         factor = each.cxl["P13"] / each.dram["P13"] - 1
@@ -87,7 +87,7 @@ def test_too_few_points_and_collinear_ones() -> None:
     found = fit(same, "spr")
     assert any("collinear" in doubt for doubt in found.doubts)
     assert found.calibration.p == 0
-    # One number for all of them still fits them.
+    # A constant factor still fits collinear points.
     assert 1 / found.calibration.q == pytest.approx(1 / (30 * 0.0103 + 0.6), rel=0.02)
 
 
@@ -143,8 +143,9 @@ _WORK = {"c": 4e9, "instructions": 2e8, "P1": 3.9e9, "P2": 3.8e9, "P3": 3.7e9, "
 
 
 def test_on_a_machine(tmp_path: Path, monkeypatch) -> None:
-    """On the processors of the DRAM's node, and without what setting up takes: the program is
-    timed, so it does half the work on a memory of twice the latency, but sets up as much."""
+    """It runs on the processors of the DRAM's node and subtracts the setup. The program is timed:
+    with twice the latency it does half the work, but the same setup.
+    """
     cpu = min(os.sched_getaffinity(0))
     for node, cpus in enumerate((f"{cpu},{cpu}-{cpu}", "")):
         (tmp_path / f"node{node}").mkdir()
@@ -172,7 +173,7 @@ def test_on_a_machine(tmp_path: Path, monkeypatch) -> None:
 
 
 def test_what_setting_up_took_more_of_is_nothing() -> None:
-    """Runs differ: nothing is below 0, out of order, or a divisor of 0."""
+    """Although runs vary, differences are not negative or out of order, and no divisor is 0."""
     whole = {"P1": 5.0, "P2": 9.0, "P3": 9.0, "P7": 3.0, "P8": 4.0, "P13": 6.0, "P15": 1.0}
     setup = {"P1": 5.0, "P2": 8.0, "P3": 7.0, "P7": 3.0, "P8": 1.0, "P13": 6.0, "P15": 2.0}
     left = {"P1": 2.0, "P2": 2.0, "P3": 2.0, "P7": 3.0, "P8": 3.0, "P13": 1.0, "P15": 1.0}
@@ -190,7 +191,7 @@ def test_the_programs_refuse(words: list[str], microbench: str) -> None:
 
 
 def test_on_the_core_model(tmp_path: Path, capsys) -> None:
-    """From end to end; the same points fit again."""
+    """End to end; the written points give the same fit again."""
     words = ["camp", "calibrate", "--platform", "skx", "--json", "--out"]
     first, again = tmp_path / "a", tmp_path / "b"
     status, out, _ = run([*words, str(first), "--simulate", "cxl-a"], capsys)
@@ -206,7 +207,7 @@ def test_on_the_core_model(tmp_path: Path, capsys) -> None:
 
 
 def test_a_chase_is_slowed_by_the_ratio_of_latencies() -> None:
-    """What the core model gives for one chain: L is memory's, MLP is 1."""
+    """For one chain of the core model, L is the memory's latency and MLP is 1."""
     one = on_model("spr", "cxl-b", lambda done, total: None)[0]
     ratio = one.cxl["P13"] / one.cxl["P12"] / (one.dram["P13"] / one.dram["P12"])
     assert one.name == "chase-1" and ratio == pytest.approx((271 - 7) / (114 - 7), rel=0.02)

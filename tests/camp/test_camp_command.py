@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`anemone camp` from end to end: what it prints, and what bad input gets."""
+"""`anemone camp` end to end: its output, and its errors for invalid input."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_predict(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_predict_by_interval(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Two seconds, the second without store stalls; the total is of the sums."""
+    """Two seconds, the second without store stalls; the total uses the sums."""
     seconds = [{"t": 1, **BY_HAND}, {"t": 2.5, **BY_HAND, "P6": 0}]
     Path("c.json").write_text(json.dumps({"intervals": seconds}))
     report = json.loads(predicted(capsys, "--json")[1])
@@ -58,7 +58,7 @@ def test_predict_of_perf(files: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert whole == json.loads(predicted(capsys, "--json", platform="spr")[1])
     Path("perf.txt").write_text(csv("spr", share="33.33"))
     status, _, err = predicted(capsys, "--json", platform="spr", counters="perf.txt")
-    assert status == 0 and "counted 33.33 % of the time" in err
+    assert status == 0 and "only 33.33 % of the time" in err
 
 
 def test_interleave_and_bestshot(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,14 +95,14 @@ def test_a_node_alone(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_nodes_that_cannot_be(files: Path, nodes: list[str], said: str, capsys) -> None:
-    """Or the commands would interleave a node with itself."""
+    """Otherwise the commands would interleave a node with itself."""
     _refused(capsys, ["bestshot", "--endpoints", "e.json", *nodes], said)
     _refused(capsys, ["calibrate", "--out", "out", "--platform", "skx", *nodes], said)
     assert not Path("out").exists()
 
 
 def test_endpoints_name_files(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One run: counters and calibration beside E.json."""
+    """One run, with counters and calibration in files next to E.json."""
     dram = {"s_llc": 300, "s_cache": 300, "s_sb": 40, "l_idle": 90, "l_full": 92}
     content = {"c": 1000, "platform": "skx", "counters": "c.json", "calibration": "cal.toml"}
     Path("e.json").write_text(json.dumps({**content, "dram": dram}))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CAMP's models against a second implementation, against brute force, and worked out by hand."""
+"""CAMP's models compared with a second implementation, brute force, and results by hand."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def close(found: Slowdown, expected: list) -> None:
     assert found.total == pytest.approx(float(sum(expected)), rel=1e-12, abs=1e-12)
 
 
-# c, P1 ... P17; every product below is by hand.
+# c, P1 ... P17; all products below are computed by hand.
 BY_HAND = dict(
     zip(
         ["c", *(f"P{i}" for i in range(1, 18))],
@@ -138,7 +138,7 @@ E = {
 
 
 def stalled(e: dict) -> float:
-    """All stalls over c: what rounding is to be small beside."""
+    """All stalls over c, the scale for rounding errors."""
     return sum(e[t][s] for t in ("dram", "cxl") for s in ("s_llc", "s_cache", "s_sb")) / e["c"]
 
 
@@ -147,7 +147,7 @@ def of(e: dict) -> Endpoints:
 
 
 def test_interleaving_by_hand() -> None:
-    """Half: M is 0.5 * (100 + 100 / 4) / 200 = 0.3125 on both tiers."""
+    """At a share of one half, M is 0.5 * (100 + 100 / 4) / 200 = 0.3125 on both tiers."""
     close(of(E).at(0.5), [(0.3125 * 1200 - 400) / 1000, (0.3125 * 150 - 60) / 1000,
                           (0.3125 * 30 - 20) / 1000])  # fmt: skip
     close(of(E).at(1.0), [0, 0, 0])
@@ -155,7 +155,7 @@ def test_interleaving_by_hand() -> None:
 
 
 def test_the_best_ratio_by_hand() -> None:
-    """Equal tiers share evenly; one of 3/2 of the stalls gets less."""
+    """Equal tiers share evenly; a tier with 3/2 of the stalls gets less."""
     even = {**E, "cxl": E["dram"]}
     assert of(even).best() == pytest.approx(0.5, abs=1e-9) and weights(0.5) == (1, 1)
     # 2 + 6 x² = 3 + 9 (1 - x)² : 3 x² - 18 x + 10 = 0 : x = 3 - sqrt(17 / 3)
@@ -164,7 +164,7 @@ def test_the_best_ratio_by_hand() -> None:
 
 
 def test_latency_bound_is_linear() -> None:
-    """l_full within 5 % of l_idle on DRAM, whatever CXL's are; the cheaper tier takes all."""
+    """If l_full is within 5 % of l_idle on DRAM, independent of CXL, the cheaper tier takes all."""
     flat = {**E, "dram": {**E["dram"], "l_full": 105.0}}
     assert not of(flat).bandwidth_bound
     close(of(flat).at(0.25), [0.75 * 0.4, 0.75 * 0.03, 0.75 * -0.01])
@@ -190,7 +190,7 @@ def test_interleaving_is_the_plain_one(e: dict, x: float) -> None:
 @given(endpoints)
 @example(E)
 def test_nothing_is_better_than_the_best(e: dict) -> None:
-    """By brute force: over a grid, then over a finer one about its least point."""
+    """Brute force over a grid, then over a finer one around its minimum."""
     ends = of(e)
     x = ends.best()
     assert 0 <= x <= 1
@@ -212,7 +212,7 @@ def test_nothing_is_better_than_the_best(e: dict) -> None:
         low, high = grid[max(at - 1, 0)], grid[min(at + 1, 200)]
     least = values[at]
     assert total(np.array([x]))[0] <= least * (1 + 1e-12)
-    # And it is at that x, where the curve tells two apart that are 1e-6 away.
+    # The minimum is at this x, unless the curve is too flat to distinguish points 1e-6 apart.
     for beside in (x - 1e-6, x + 1e-6):
         if 0 <= beside <= 1 and total(np.array([beside]))[0] > least * (1 + 1e-11):
             assert abs(grid[at] - x) < 2e-6
@@ -249,7 +249,7 @@ def test_the_commands() -> None:
 
 
 def one_run(**change) -> dict:
-    """Endpoints of a latency-bound workload by one run: CXL from its counters."""
+    """Endpoints of a latency-bound workload from one run, with CXL predicted from its counters."""
     dram = {"s_llc": 300.0, "s_cache": 300.0, "s_sb": 40.0, "l_idle": 90.0, "l_full": 90.0}
     constants = {"k_drd": 2.0, "p": 1.5, "q": 0.2, "k_cache": 4.0, "k_store": 0.5}
     predicted = {"platform": "skx", "counters": BY_HAND, "calibration": constants}
@@ -300,13 +300,15 @@ def workload(name: str, gb: float, mpki: float, e: dict) -> Workload:
 
 
 def linear(slowdown: float) -> dict:
-    """A latency-bound workload that CXL makes that much slower."""
+    """A latency-bound workload with this slowdown on CXL."""
     tier = {"s_llc": 100.0, "s_cache": 0.0, "s_sb": 0.0, "l_idle": 90.0, "l_full": 90.0}
     return {"c": 1000, "tau": 0.05, "dram": tier, "cxl": {**tier, "s_llc": 100 + 1000 * slowdown}}
 
 
 def test_who_suffers_most_gets_dram() -> None:
-    """§6.3: misses mislead. A gigabyte saves 0.05 of `chase`, 0.01 of `stream`."""
+    """§6.3: misses are misleading. A gigabyte of DRAM saves 0.05 for `chase` and 0.01 for
+    `stream`.
+    """
     two = [workload("stream", 10, 9.0, linear(0.1)), workload("chase", 10, 2.0, linear(0.5))]
     shares = {name: place(two, 10, rule).shares for name, rule in RULES.items()}
     assert shares["camp"] == pytest.approx((0, 1))
@@ -318,7 +320,7 @@ def test_who_suffers_most_gets_dram() -> None:
 
 
 def test_a_bandwidth_bound_neighbour_leaves_dram() -> None:
-    """Best-shot takes what is best for it, and the other the rest (§6.3, Figure 16c)."""
+    """Best-shot takes its best share, and the other workload gets the rest (§6.3, Figure 16c)."""
     even = {**E, "cxl": E["dram"]}
     two = [workload("roms", 10, 9.0, even), workload("xz", 5, 1.0, linear(0.5))]
     assert place(two, 20, RULES["camp"]).shares == pytest.approx((0.5, 1), abs=1e-6)
@@ -342,7 +344,7 @@ def test_no_placement_is_better(described: list, part: float, data: st.DataObjec
         )
     scale = max(abs(w.endpoints.at(x).total) for w in some for x in (0.0, 1.0)) + 1
     assert all(done["camp"].mean <= p.mean + 1e-6 * scale for p in done.values())
-    # Nor a random one.
+    # Random placements are not better either.
     shares = [data.draw(st.floats(0, 1)) for _ in some]
     assume(sum(x * w.gb for x, w in zip(shares, some, strict=True)) <= fast)
     other = sum(w.endpoints.at(x).total for w, x in zip(some, shares, strict=True)) / len(some)
@@ -350,7 +352,7 @@ def test_no_placement_is_better(described: list, part: float, data: st.DataObjec
 
 
 def test_the_groups_have_what_the_models_need() -> None:
-    """And no more than a core counts at once, each event once."""
+    """Each event is in one group, and no group has more events than a core can count at once."""
     for platform, groups in GROUPS.items():
         events = [event for group in groups for event in group]
         assert {e.counter for e in (*ALWAYS, *events)} >= {*NEEDED[platform], "P11"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `perf stat` prints on machines that have the counters, read as counters."""
+"""Parsing of `perf stat`'s output on machines with the counters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VALUES = {
 
 
 def csv(platform: str, values: dict = VALUES, t: str = "", share: str = "100.00") -> str:
-    """As perf 6.1 prints them: an empty unit, run time in ns, percent, and no metric."""
+    """Lines of perf 6.1: an empty unit, run time in ns, percent, and no metric."""
     lines = ["# started on Sun Nov 22 19:06:15 2026", ""]
     for event in {e.counter: e for e in by_name(platform).values()}.values():
         if event.counter in values:
@@ -31,7 +31,7 @@ def csv(platform: str, values: dict = VALUES, t: str = "", share: str = "100.00"
 
 
 def in_json(platform: str, values: dict = VALUES, t: str = "", share: float = 100.0) -> str:
-    """As `perf stat -j` prints them: a line each, numbers as text with six places."""
+    """Lines of `perf stat -j`: one object each, numbers as text with six decimal places."""
     rows = []
     for event in {e.counter: e for e in by_name(platform).values()}.values():
         if event.counter in values:
@@ -57,7 +57,7 @@ def test_a_whole_run(text, platform: str) -> None:
 
 @pytest.mark.parametrize("text", [csv, in_json])
 def test_a_run_in_seconds(text) -> None:
-    """-I: the total is the sum; a time is the end of its interval."""
+    """With -I the total is the sum, and times are the ends of intervals."""
     double = {n: 2 * v for n, v in VALUES.items()}
     if text is csv:
         both = csv("spr", t="     1.000182347,") + csv("spr", double, t="     2.000455201,")
@@ -112,7 +112,7 @@ def test_names_as_people_write_them() -> None:
 
 
 def test_boxes_of_the_mesh_add_up() -> None:
-    """--no-merge has a row a CHA; a core's event twice is an aggregation that we do not read."""
+    """--no-merge prints a row per CHA. A core event that occurs twice is refused."""
     text = csv("spr")
     again = next(line for line in text.splitlines() if "llc_lookup.all" in line)
     assert perf.run_of(f"{text}{again}\n", "spr", "perf.txt").total["P15"] == 1000

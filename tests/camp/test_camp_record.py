@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`anemone camp record`, with a stand-in for a perf that has the counters."""
+"""`anemone camp record` with a replacement for perf on a machine with the counters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STAND_IN = Path(__file__).with_name("perf_stand_in.py")
 
 @pytest.fixture
 def perf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A perf in the path whose behaviour a test sets."""
+    """A replacement for perf in PATH; a test sets its behaviour."""
     command = tmp_path / "bin" / "perf"
     command.parent.mkdir()
     command.write_text(f'#!/bin/sh\nexec {sys.executable} {STAND_IN} "$@"\n')
@@ -48,7 +48,7 @@ def recorded(capsys, platform: str, *words: str) -> tuple[int, str, str]:
 
 @pytest.mark.parametrize("platform", NEEDED)
 def test_what_was_counted_is_predicted(platform: str, perf, capsys) -> None:
-    """Three groups; counts of later runs are scaled to the cycles of the first."""
+    """Three groups; counts of later runs are scaled to the first run's cycles."""
     perf(platform)
     status, out, err = recorded(capsys, platform, "--out", "found/c.json")
     report = json.loads(out)
@@ -76,7 +76,7 @@ def test_by_interval(perf, capsys) -> None:
 
 
 def test_what_the_machine_lacks_is_named(perf, capsys) -> None:
-    """Before the program runs even once."""
+    """The check is before the first run of the program."""
     perf("spr", lacks=["unc_cha_llc_lookup.all", "mem_load_retired.fb_hit"])
     status, out, err = recorded(capsys, "spr")
     assert (status, out) == (2, "") and "Bad event name" in err
@@ -93,7 +93,9 @@ def test_many_that_the_machine_lacks(perf, capsys) -> None:
 
 
 def test_all_that_the_machine_lacks_is_named(perf, capsys) -> None:
-    """For whatever reason: of a virtual machine's counters some are refused, some not supported."""
+    """All reasons are reported: in a virtual machine some counters are refused, others
+    unsupported.
+    """
     lacks = ["unc_cha_llc_lookup.all"]
     perf("spr", lacks=lacks, values={"mem_load_retired.fb_hit": "<not supported>"})
     err = recorded(capsys, "spr")[2]
@@ -103,7 +105,7 @@ def test_all_that_the_machine_lacks_is_named(perf, capsys) -> None:
 
 @pytest.mark.parametrize("seconds", [0, 3])
 def test_a_clock_with_a_decimal_comma(seconds: int, perf, capsys) -> None:
-    """perf prints 1500,27 for 1500.27 ms where the locale has it so."""
+    """In some locales perf prints 1500,27 for 1500.27 ms."""
     perf("skx", comma=True, seconds=seconds)
     words = ["--interval", "1"] if seconds else []
     report = json.loads(recorded(capsys, "skx", *words)[1])

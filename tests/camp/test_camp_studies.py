@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The studies of CAMP: ranges, judgements on answers that are worked out by hand, quick runs."""
+"""The studies of CAMP: ranges, evaluation of answers with known results, quick runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from tests.commands import one_line, run
 
 
 def test_the_workloads() -> None:
-    """At least 200 of all kinds, on 1 to 16 cores; the same for a seed; within their ranges."""
+    """At least 200 workloads of all kinds on 1 to 16 cores, reproducible by seed, within their
+    ranges.
+    """
     points = camp_workloads.drawn(1)
     assert len(points) >= 200 and points == camp_workloads.drawn(1) != camp_workloads.drawn(2)
     kinds = {p["kind"] for p in points}
@@ -59,7 +61,7 @@ def test_copies_of_a_program_have_data_of_their_own(tmp_path: Path) -> None:
 
 
 def test_programs_of_the_system(tmp_path: Path, monkeypatch) -> None:
-    """The files that they read are made, the same each time; one that is not there is named."""
+    """Their input files are generated reproducibly; a missing program is named in the error."""
     monkeypatch.setattr(camp_workloads, "_LINES_OF_TEXT", 100)
     monkeypatch.setattr(camp_workloads, "_FUNCTIONS", 30)
     words = camp_workloads._words("sort", tmp_path)
@@ -83,10 +85,10 @@ def test_hot_places_and_chains_side_by_side() -> None:
     from tests.core.ops import kernel
 
     cold, hot = (kernel("gather", 30_000, bytes=1 << 28, hot=h) for h in (0.0, 0.9))
-    index = 30_000 / 4 / 8  # which is read from end to end, eight to a line
+    index = 30_000 / 4 / 8  # read sequentially, eight per line
     missed = [run.counters["l3_miss"] - index for run in (cold, hot)]
     assert missed[1] == pytest.approx(0.1 * missed[0], rel=0.1)
-    # What follows waits for the work, 24 cycles in one chain and 6 in four.
+    # Later operations wait for the work, which takes 24 cycles in one chain and 6 in four.
     waits = {"bytes": 4096, "work": 24, "mispredict": 1.0}
     one, four = (kernel("gather", 27_000, ilp=n, **waits).counters["c"] / 1000 for n in (1, 4))
     assert one - four == pytest.approx(18, abs=0.5)
@@ -118,7 +120,9 @@ def test_a_workload_that_follows_the_model_is_without_error() -> None:
 
 
 def test_what_camp_takes_for_granted() -> None:
-    """Two workloads: latency grows by 1.5 with MLP and reads as they were; and all but that."""
+    """Two workloads: one satisfies all assumptions (latency times 1.5, MLP and reads unchanged),
+    the other none.
+    """
 
     def judged(**slow: float) -> Judged:
         both = {**_DRAM, "P3": 1.8e5}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Maps memory at a place of its own in the sizes of the first argument (MiB), and waits after each
-until a share of it (third argument) is bound, or for so many seconds (second). Prints the policy
-of each MiB. A program of test_libcaption.py."""
+"""Maps memory at a fixed address in pieces (first argument, MiB), and waits after each until a
+share of it (third argument) is bound, at most for some seconds (second argument). Prints the policy
+of each MiB. Test program of test_libcaption.py.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ FLAGS = 0x100022  # private, anonymous, where it is asked for and never over som
 
 
 def policies(end: int) -> list[str]:
-    """The policy of each MiB from START on."""
+    """The policy of each MiB after START."""
     by_start = dict(re.findall(r"^0*(\w+) (\S+)", Path("/proc/self/numa_maps").read_text(), re.M))
     found = []
     for line in Path("/proc/self/maps").read_text().splitlines():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Algorithm 1 by hand and against a second writing of it; what runs live is Algorithm 1."""
+"""Algorithm 1 by hand and compared with a second implementation, and in the live controller."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def of_ipc(values: list[float], allocations: list[float] | None = None) -> list[
 
 
 def test_by_hand() -> None:
-    """Up while it pays; half a step back, at least min_step; the bound at 0."""
+    """Steps up while it helps; half a step back, at least min_step; the bound at 0."""
     states = replay(of_ipc([1, 2, 3, 2, 1, 2, 2, 2]), OF_IPC, 1, Tuning(20, 9, 0))
     assert [s.estimate for s in states] == [1, 2, 3, 2, 1, 2, 2, 2]
     assert [s.step for s in states] == [20, 20, 20, -10, 9, 9, 9, 9]
@@ -37,7 +37,9 @@ def test_by_hand() -> None:
 
 
 def test_a_period_without_allocations_is_forgotten() -> None:
-    """The reversal of the third sample is shown and does not stay: the fourth starts as it did."""
+    """The third sample's reversal is reported but not kept: the fourth starts from the same
+    state.
+    """
     states = replay(of_ipc([1, 2, 1, 1, 3], [1, 1, 0, 1, 1]), OF_IPC, 1, Tuning(10, 9, 0))
     assert [s.step for s in states] == [10, 10, -9, -9, -9]
     assert [s.ratio for s in states] == [0, 10, 1, 1, 0]
@@ -58,7 +60,7 @@ def test_equal_samples_are_no_loss(value: float) -> None:
 
 @given(SAMPLES, models(PURE))
 def test_equals_a_second_writing(samples: list[Sample], model: Model) -> None:
-    """The design's rules in other words, averages in exact fractions."""
+    """A second implementation of the design's rules, with averages in exact fractions."""
     states = replay(samples, model.beta, model.window, model.tuning)
     kept = None
     for i, (sample, state) in enumerate(zip(samples, states, strict=True)):
@@ -82,7 +84,7 @@ def test_equals_a_second_writing(samples: list[Sample], model: Model) -> None:
 
 @given(SAMPLES, models(PURE))
 def test_what_runs_live_is_the_pure_algorithm(samples: list[Sample], model: Model) -> None:
-    """Without hysteresis and restart, decision by decision."""
+    """Without hysteresis and restart all decisions are equal."""
     controller = Controller(model)
     live = [controller.period(sample) for sample in samples]
     assert [d.state for d in live] == replay(samples, model.beta, model.window, model.tuning)
@@ -94,8 +96,9 @@ def test_what_runs_live_is_the_pure_algorithm(samples: list[Sample], model: Mode
 
 @given(SAMPLES, models(LIVES))
 def test_bounds_hold_live(samples: list[Sample], model: Model) -> None:
-    """Any samples: the ratio is 0 to 100, a reversed step is min_step or more, every move is
-    Algorithm 1's from the state that was kept, and hold, wait and restart move nothing."""
+    """For any samples the ratio is 0 to 100, a reversed step is at least min_step, every move is
+    Algorithm 1's from the kept state, and hold, wait and restart do not move.
+    """
     controller, before = Controller(model), None
     for sample in samples:
         decision = controller.period(sample)
@@ -120,8 +123,9 @@ def controlled(values: list[float], live: Live, window: int = 1) -> list[tuple[s
 
 
 def test_small_changes_hold() -> None:
-    """The first step is taken in any case: without one there is nothing to learn from. A slow
-    drift adds up against the period that last counted, and is acted on."""
+    """The first step is always taken, because otherwise nothing can be learned. A slow drift adds
+    up relative to the last kept period, and eventually causes a step.
+    """
     done = controlled([100, 100, 100.5, 99.8, 100.9, 101.2], Live(hysteresis=0.01))
     assert done == [
         ("start", 0), ("step", 10), ("hold", 10), ("hold", 10), ("hold", 10), ("step", 20),
@@ -129,8 +133,9 @@ def test_small_changes_hold() -> None:
 
 
 def test_a_sudden_change_begins_again() -> None:
-    """One sample off is waited out; two in a row are a phase: the step is the first again, the
-    ratio stays, the average forgets."""
+    """One outlier is ignored. Two consecutive ones are a new phase: the step restarts, the ratio is
+    kept, and the average is cleared.
+    """
     live = Live(restart=0.3)
     assert controlled([100, 100, 200, 101, 102], live) == [
         ("start", 0), ("step", 10), ("wait", 10), ("step", 20), ("step", 30),
@@ -143,7 +148,7 @@ def test_a_sudden_change_begins_again() -> None:
 
 @given(st.floats(0, 100))
 def test_weights_are_the_ratio(ratio: float) -> None:
-    """What Linux takes, 1 to 255, within a fifth of a percent; 0.4 at the ends."""
+    """Weights are 1 to 255, as Linux requires; the error is at most 0.2 % and 0.4 % at the ends."""
     dram, cxl = weights_of(ratio)
     assert 1 <= dram <= 255 and 1 <= cxl <= 255
     assert abs(100 * cxl / (dram + cxl) - ratio) <= 0.4

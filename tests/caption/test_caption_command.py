@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`anemone caption` from end to end: what it prints and writes, and what bad input gets."""
+"""`anemone caption` end to end: its output and files, and its errors for invalid input."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def root(files: Path) -> Path:
-    """A system with two nodes, as Linux 6.9 shows it."""
+    """The sysfs of Linux 6.9 with two nodes."""
     (files / "root" / WEIGHTS).mkdir(parents=True)
     for node in (0, 1):
         (files / "root" / WEIGHTS / f"node{node}").write_text("7\n")
@@ -120,7 +120,7 @@ def at_ratios(noise: float = 0.0) -> str:
 
 
 def test_fit(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Known weights come back; the model that is written is one that `replay` takes."""
+    """The fit finds known weights, and `replay` accepts the written model."""
     Path("f.csv").write_text(at_ratios())
     words = ["caption", "fit", "--samples", "f.csv", "--out", "out"]
     status, out, err = run([*words, "--json"], capsys)
@@ -178,8 +178,9 @@ def live(root: Path, *words: str) -> list[str]:
 
 
 def test_run_decides_as_replay_does(root: Path, monkeypatch, capsys) -> None:
-    """Each decision with its reason; the weights written are those of the decisions, in order, and
-    those from before come back."""
+    """Each decision has a reason. The weights of the decisions are written in order, and the
+    previous weights are restored.
+    """
     from anemone.caption import actuator
 
     written = []
@@ -210,7 +211,7 @@ def test_dry_run_writes_nothing(root: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_the_tuning_interval(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Two samples a decision: the average sees all of them, allocations add up."""
+    """With two samples per decision, the average uses all samples and allocations are summed."""
     Path("m.toml").write_text(MODEL.replace("window = 1", "window = 2"))
     done = [json.loads(x) for x in run(live(root, "--json", "--tune", "2"), capsys)[1].splitlines()]
     assert [d["new_allocations"] for d in done] == [2, 1]
@@ -244,7 +245,7 @@ def test_a_bad_line_ends_it_with_the_weights_back(root: Path, capsys) -> None:
 
 
 def test_sigterm_puts_the_weights_back(root: Path) -> None:
-    """As systemd stops it, while it waits for a sample."""
+    """SIGTERM while it waits for a sample, as from systemd."""
     words = [sys.executable, "-m", "anemone.cli", *live(root)]
     words[words.index("s.csv")] = "-"
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as tool:
@@ -258,7 +259,7 @@ def test_sigterm_puts_the_weights_back(root: Path) -> None:
 
 
 def test_the_largest_numbers_give_an_estimate(files: Path, capsys) -> None:
-    """No sum of accepted values overflows a double, since JSON has no infinity."""
+    """Sums of accepted values do not overflow a double, because JSON has no infinity."""
     Path("m.toml").write_text(MODEL.replace("[1.0, -0.01, 0.0,", "[-1e100, 1e100, -1e100,"))
     Path("s.csv").write_text(SAMPLES + "1e100,1e100,1e100,1\n" * 3)
     status, out, _ = run([*REPLAY, "--json"], capsys)
@@ -267,7 +268,7 @@ def test_the_largest_numbers_give_an_estimate(files: Path, capsys) -> None:
 
 
 def test_a_file_that_is_no_ratio_stays(root: Path, capsys) -> None:
-    """A wrong name destroys no file; a ratio file of an earlier run is reused."""
+    """Another file is not overwritten; a ratio file of an earlier run is reused."""
     path = root / "notes"
     path.write_text("mine\n")
     status, out, err = run(live(root, "--ratio-file", str(path)), capsys)
@@ -278,7 +279,7 @@ def test_a_file_that_is_no_ratio_stays(root: Path, capsys) -> None:
 
 
 def test_the_ratio_file(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of older kernels: replaced whole, and gone at the end."""
+    """The ratio file for older kernels is replaced atomically, and removed at the end."""
     path = root / "ratio"
     status, out, _ = run(live(root / "none", "--ratio-file", str(path)), capsys)
     assert status == 0 and "weights 3:1" in out and not path.exists()

@@ -24,7 +24,7 @@ def options(name: str) -> set[str]:
 
 
 def test_man_page() -> None:
-    """groff has no complaint; the page lists exactly the command's options."""
+    """groff reports no error, and the page lists exactly the command's options."""
     words = ["groff", "-man", "-t", "-ww", "-Tascii", str(PAGE)]
     made = subprocess.run(words, capture_output=True, text=True, check=True)
     assert made.stderr == ""
@@ -39,6 +39,6 @@ def test_service() -> None:
     unit.read_string(UNIT.read_text())
     asked = unit["Service"]["ExecStart"] + unit["Service"]["Environment"]
     assert "anemone caption run" in asked
-    # The page says how that program comes to be there.
+    # The page says how to install the program.
     assert f'anemone" {unit["Service"]["ExecStart"].split()[0]}\n' in GUIDE.read_text()
     assert set(re.findall(r"--[a-z-]+", asked)) <= options("run")

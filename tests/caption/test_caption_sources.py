@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""M1: what perf prints, numastat and anemonectl, on text as they print it and on stand-ins."""
+"""M1: parsing of perf, numastat and anemonectl output, and runs with replacements for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from anemone.io.counters import SourceError, perf_rows
 from anemone.io.errors import InputError
 from tests.commands import one_line
 
-# One second of two cores at 3 GHz half the time (TSC 2 GHz), CHAs at 1.5 GHz.
+# One second of two cores that run at 3 GHz half of the time (TSC 2 GHz), with CHAs at 1.5 GHz.
 VALUES = {
     "cycles": (3e9, 2e9), "instructions": (1.5e9, 2e9), "ref_tsc": (2e9, 2e9), "tsc": (4e9, 2e9),
     "l1_pending": (6e9, 2e9), "l1_replaced": (3e7, 2e9), "ddr_pending": (3e9, 1e9),
@@ -29,7 +29,7 @@ def printed(t: float, values: dict = VALUES) -> list[str]:
 
 
 def test_table_4_by_hand() -> None:
-    """200 cycles a miss at 3 GHz; 150 CHA cycles a read at 1.5 GHz."""
+    """200 cycles per miss at 3 GHz; 150 CHA cycles per read at 1.5 GHz."""
     lines = ["# started on Mon Nov 23", "", *printed(1.000123), *printed(2.000211)]
     found = [table_4(counted[()]) for counted in perf_rows(lines, tuple(EVENTS))]
     assert len(found) == 2 and found[0] == found[1]
@@ -54,7 +54,7 @@ def test_what_was_not_counted_is_named() -> None:
 
 
 def command(folder: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in for a program, first in the path."""
+    """A replacement for a program, first in PATH."""
     file = folder / name
     file.write_text("#!/bin/sh\n" + text)
     file.chmod(0o755)
@@ -77,14 +77,14 @@ def test_perf_is_asked_for_the_whole_machine(tmp_path: Path, monkeypatch) -> Non
 @pytest.mark.skipif(shutil.which("perf") is None, reason="no perf")
 @pytest.mark.parametrize("name", EVENTS)
 def test_perf_can_read_each_event(name: str) -> None:
-    """Whether the processor has it or not: a name may be a word of perf's own, as `ref` was."""
+    """perf's parser accepts each event on any processor; a name may be a keyword, as `ref` was."""
     words = ["perf", "stat", "-a", "-x,", "-e", EVENTS[name], "true"]
     said = subprocess.run(words, capture_output=True, text=True, check=False).stderr
     assert name in said and "parser error" not in said, said
 
 
 def test_only_what_the_model_needs_is_asked_for(tmp_path: Path, monkeypatch) -> None:
-    """A processor without CHAs can have a model of IPC."""
+    """A model of IPC also works on a processor without CHAs."""
     rows = "\n".join(line for line in printed(1) if "cycles" in line or "instructions" in line)
     command(
         tmp_path, "perf", f"echo \"$@\" > {tmp_path}/asked\ncat >&2 <<'E'\n{rows}\nE\n", monkeypatch
@@ -101,7 +101,7 @@ def test_only_what_the_model_needs_is_asked_for(tmp_path: Path, monkeypatch) -> 
 
 
 def test_what_perf_cannot_count_is_said(tmp_path: Path, monkeypatch) -> None:
-    """Its reason, not the end of its usage."""
+    """The error has perf's reason, not the end of its usage message."""
     text = "event syntax error: 'cha/..'\n   \\___ Cannot find PMU 'cha'\n\n Usage: x\n -e\n"
     command(tmp_path, "perf", f"cat >&2 <<E\n{text}E\nexit 129\n", monkeypatch)
     with pytest.raises(SourceError, match=r"status 129: Cannot find PMU 'cha'$"):
@@ -129,7 +129,7 @@ def test_new_allocations_are_pages_on_the_cxl_node(tmp_path: Path) -> None:
 
 
 def test_nemo_counts_differences(tmp_path: Path, monkeypatch) -> None:
-    """Requests of 64 B since the last look, modulo 2^64, over the time between."""
+    """Requests of 64 B since the last sample, modulo 2^64, over the time between."""
     counts = tmp_path / "counts"
     command(tmp_path, "anemonectl", f'test "$3" = --snapshot && cat {counts}\n', monkeypatch)
 
@@ -149,7 +149,7 @@ def test_nemo_counts_differences(tmp_path: Path, monkeypatch) -> None:
 
 
 def test_a_model_of_nemo_alone(tmp_path: Path, monkeypatch) -> None:
-    """Without a counter of Table 4 no perf is wanted."""
+    """Without a counter of Table 4 perf is not needed."""
     numastat(tmp_path, 0, 0)
     rows = json.dumps({"counters": [{"region": 0, "offset": 0, "value": 1}]})
     command(tmp_path, "anemonectl", f"echo '{rows}'\n", monkeypatch)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The studies of Caption and of memo's devices: judgements on curves by hand, quick runs."""
+"""The studies of Caption and of memo's devices: evaluation of known curves, quick runs."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from anemone.studies.caption_judge import PERIODS, Profile, Ran, play
 from tests.commands import run
 
 _ENDS = Endpoints(1e6, Tier(Stalls(1.0, 1.0, 1.0), 100, 100), Tier(Stalls(2.0, 2.0, 2.0), 250, 250))
-# The estimate is IPC, and IPC is the throughput.
+# The estimate is IPC, which equals the throughput.
 _MODEL = Model((0.0, 0.0, 0.0, 1.0), window=1)
 
 
 def _peak(at: float, height: float = 2.0) -> Profile:
-    """A mix that is best with so many percent on CXL, and loses on both sides of it."""
+    """A mix whose throughput has its maximum at a percentage on CXL, and falls on both sides."""
     rows = [
         {"cxl": x, "throughput": (t := height - abs(x - at) / 100), "ipc": t,
          "l1_miss_latency_ns": 1.0, "ddr_read_latency_ns": 1.0}
@@ -35,7 +35,9 @@ def _peak(at: float, height: float = 2.0) -> Profile:
 
 @pytest.mark.parametrize("best", [0, 30, 60, 100])
 def test_it_settles_at_the_peak(best: int) -> None:
-    """Within a step of it; a peak at the start costs nothing but the steps back and forth."""
+    """It settles within a step of the peak; with a peak at the start only the steps around it
+    cost.
+    """
     profile = _peak(best)
     ran = play([profile], _MODEL)[0]
     assert profile.best["cxl"] == best and abs(ran.share - best) <= 10
@@ -44,7 +46,7 @@ def test_it_settles_at_the_peak(best: int) -> None:
 
 
 def test_what_a_run_says() -> None:
-    """Settled is the mean of the last; the way there is what is missing to it, in periods."""
+    """`settled` is the mean of the last periods; `lost` is the missing work before, in periods."""
     shares = np.array([0.0, 20.0, *[30.0] * (PERIODS - 2)])
     throughput = np.array([1.0, 1.5, *[2.0] * (PERIODS - 2)])
     ran = Ran(shares, throughput)
@@ -53,7 +55,9 @@ def test_what_a_run_says() -> None:
 
 
 def test_slow_pages_and_phases() -> None:
-    """With a quarter of the pages new it takes longer; a phase goes on from where it was."""
+    """With a quarter of the pages new it takes longer; a phase starts at the share of the last
+    one.
+    """
     fast, slow = (play([_peak(60)], _MODEL, new)[0] for new in (1.0, 0.25))
     assert slow.converged > fast.converged
     first, second = play([_peak(60), _peak(0)], replace(_MODEL, tuning=Tuning()))
@@ -62,7 +66,7 @@ def test_slow_pages_and_phases() -> None:
 
 
 def test_the_mixes() -> None:
-    """At least twelve, alone and in pairs of two kinds; the same for a seed."""
+    """At least twelve mixes, single and in pairs of two kinds, reproducible by seed."""
     mixes = caption.mixes(1)
     assert len(mixes) >= 12 and mixes == caption.mixes(1) != caption.mixes(2)
     assert all(sum(p["cores"] for p in mix["programs"]) == caption.CORES for mix in mixes)
@@ -71,7 +75,7 @@ def test_the_mixes() -> None:
 
 
 def test_a_burst_by_hand() -> None:
-    """16 at once: the last line is served behind 15 others. A chase pays each latency."""
+    """With 16 parallel loads the last line waits for 15 others. A chase takes each latency."""
     point = {"device": "CXL-C", "timing": "queue", "seed": 1, "bursts": 2}
     seen = memo_devices._latency(point)
     latency, line = 573.0, 64 / 5.1

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What binds a program's new memory on kernels without weights, on a machine of any nodes: pieces
-for a node that is not there keep the kernel's policy, and so can be told from the others."""
+"""libcaption.so binds a program's new memory on kernels without weights. The test runs on any
+machine: pieces for an absent node keep the kernel's policy, and so differ from the others.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +14,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-NONE = 1000  # a node that no machine has
+NONE = 1000  # a node that does not exist
 
 GROWS = Path(__file__).with_name("grows.py")
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As `make libcaption` builds it."""
+    """The library, built like `make libcaption`."""
     out = tmp_path_factory.mktemp("caption") / "libcaption.so"
     flags = "-std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -shared -fPIC -pthread".split()
     subprocess.run(["cc", *flags, "-o", out, ROOT / "sim/caption/libcaption.c"], check=True)
@@ -30,7 +31,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def policies(
     library: Path, ratio: Path, sizes: str, share: float, patience: float = 60
 ) -> Counter[str]:
-    """MiB by policy, of memory that came in these sizes."""
+    """MiB by policy, of memory that was mapped in pieces of these sizes."""
     words = [sys.executable, str(GROWS), sizes, str(patience), str(share)]
     env = os.environ | {"LD_PRELOAD": str(library), "CAPTION_RATIO": str(ratio)}
     done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
@@ -39,7 +40,7 @@ def policies(
 
 
 def test_new_memory_is_bound_in_turns(library: Path, tmp_path: Path) -> None:
-    """3:1 of 64 MiB: 48 for node 0, give or take a piece that other memory of the program took."""
+    """3:1 of 64 MiB gives node 0 48 MiB, up to a piece that other memory of the program took."""
     (tmp_path / "ratio").write_text(f"0 {NONE} 3 1\n")
     found = policies(library, tmp_path / "ratio", "64", 44 / 64)
     assert found.total() == 64 and 44 <= found["prefer:0"] <= 52, found

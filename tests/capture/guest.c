@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program with accesses that the tests know: guest MODE. Requests are marked, by number:
- *   lines    1 reads, 2 writes, 3 stores past the cache each line of an array once
- *   flow     4 chases pointers, 5 the same through the stack, 6 reads where a generator says,
- *            7 reads where an array of indexes says, 10 chases and reads another word first, 13
- * chases two in turn gap      8 reads a line after each thousand instructions threads  11 and 12:
- * two threads read an array each sums     9: SEQUENCE, a few instructions that the test expects one
- * by one large    touches 2 GiB, a byte in each 2 MiB spin     never ends; crash, fail, fork: as
- * they say
+ * A program with accesses that the tests know: guest MODE. Its requests are numbered:
+ * - lines: 1 reads, 2 writes and 3 writes with non-temporal stores each line of an array once.
+ * - flow: 4 chases pointers, 5 does the same through the stack, 6 reads where a generator says, 7
+ *   reads where an array of indexes says, 10 chases and reads another word first, 13 chases two
+ *   rings in turn.
+ * - gap: 8 reads a line after each thousand instructions.
+ * - threads: 11 and 12, in which two threads read an array each.
+ * - sums: 9 runs SEQUENCE, a few instructions that the test expects one by one.
+ * - large: touches 2 GiB, a byte in each 2 MiB.
+ * - spin never ends; crash, fail and fork do what their names say.
  */
 #include <emmintrin.h>
 #include <pthread.h>
@@ -56,7 +58,7 @@ static void each_line(void) {
     anemone_op_end();
 }
 
-/* One ring through all nodes, in an order that no prefetcher guesses. */
+/* One ring through all nodes, in an order that no prefetcher predicts. */
 static struct node* ring(uint64_t* state) {
     struct node* nodes = lines_of_memory(LINES);
     uint32_t* order = malloc(LINES * sizeof *order);

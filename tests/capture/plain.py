@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plain model of the capture's cache filter: lists and dictionaries.
+"""A simple reference model of the capture's cache filter with lists and dictionaries.
 
-Works on physical byte addresses of a device whose pages are mapped one to one, which is what the
-real filter does to a program that touches the pages of a first-touch device in order.
+It works on physical byte addresses of a device with an identity mapping. The real filter has this
+mapping for a program that touches pages in order with first-touch placement.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from anemone.capture.settings import Settings
 
 LINE, PAGE_LINES = 64, 64
 
-Event = tuple[str, int]  # what, line: "fill", "prefetch", "back" or "stream"
+Event = tuple[str, int]  # (kind, line); kind: "fill", "prefetch", "back" or "stream"
 
 
 class PlainFilter:
@@ -24,7 +24,7 @@ class PlainFilter:
         self.watch: dict[int, list] = {}  # table slot -> [pc, last line, stride, times again]
         self.combining: dict[int, set[int]] = {}  # line -> bytes stored so far; oldest first
         self.events: list[Event] = []
-        self.times: list[int] = []  # ns, of every event
+        self.times: list[int] = []  # ns, one per event
         self.now = 0  # ps
 
     def take(self) -> list[Event]:
@@ -61,7 +61,7 @@ class PlainFilter:
                     self._emit("back", line)
             stored = range(max(address, line * LINE), min(address + size, (line + 1) * LINE))
             if line not in self.combining and len(stored) == LINE:
-                self._emit("stream", line)  # whole already: needs no buffer
+                self._emit("stream", line)  # a whole line needs no buffer
                 continue
             self.combining.setdefault(line, set()).update(stored)
             if len(self.combining[line]) == LINE:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Touches memory in every way the capture must see, each way on a line of its own, and says which:
-// "line name r" or "line name w" on standard output, in the order of the first touch.
+// Accesses memory in every way that the capture must see, each on its own line of memory. Writes
+// "line name r" or "line name w" to standard output, in the order of the first access.
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -12,7 +12,7 @@
 
 namespace {
 
-struct Big { // copied by a range, not by one instruction
+struct Big { // recorded as a range, not as a single access
     char bytes[48];
 };
 struct Odd {
@@ -27,7 +27,7 @@ struct Derived : Base {
     int number() const override { return 2; }
 };
 
-char* lines; // page after page, so that nothing else lies there
+char* lines; // whole pages, so no other data are on these lines
 int used = 0;
 
 ANEMONE_UNSEEN void* next(const char* name, char how) {
@@ -128,7 +128,7 @@ int main() {
     atomics<std::uint32_t>("atomic4");
     atomics<std::uint64_t>("atomic8");
 
-    // A non-temporal line, by intrinsics of both types: announced, and not seen a second time.
+    // Non-temporal stores to a line by intrinsics of both types must be recorded once, not twice.
     auto* whole = at<double>("stream", 'n');
     for (int i = 0; i < 4; i += 2)
         anemone_stream_pd(whole + i, _mm_set1_pd(2.0));
@@ -136,7 +136,7 @@ int main() {
         anemone_stream_si128(reinterpret_cast<__m128i*>(whole) + i, _mm_set1_epi8(1));
     anemone_stream_fence();
 
-    // Push out all that is dirty: 1 KiB of other lines for each set of a 1 KiB cache.
+    // Evict all dirty lines: 1 KiB of other lines for each set of a 1 KiB cache.
     const char* other = lines + 64 * 512;
     for (int i = 0; i < 16; i++)
         load(other + 64 * i);

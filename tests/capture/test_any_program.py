@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that is not instrumented, in QEMU: every column against what the program did."""
+"""An uninstrumented program in QEMU: every trace column compared with the program's behaviour."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from anemone.capture.program import Outcome, RunSettings
 from anemone.trace.columns import KINDS
 from tests.capture.guests import SMALL, request, run_guest
 
-LINES, STEPS = 8192, 4096  # guest.c's
+LINES, STEPS = 8192, 4096  # as in guest.c
 
 
 @pytest.fixture(scope="module")
@@ -68,14 +68,15 @@ def test_the_prefetcher_is_told_from_the_program() -> None:
 
 @pytest.mark.parametrize("op", [4, 5, 10])
 def test_a_chased_pointer_depends(flow: Outcome, op: int) -> None:
-    """Request 5 keeps the pointer on the stack in between; in 10 another word of the node misses,
-    and the pointer is in the line that then comes."""
+    """Request 5 stores the pointer on the stack in between. In request 10 another word of the node
+    misses, and the pointer is in the same line.
+    """
     loads = request(flow, op).of("load")
     assert len(loads) > STEPS * 0.8 and loads.rows["dep"].mean() > 0.99
 
 
 def test_of_two_chains_by_turns_one_waits_for_both(flow: Outcome) -> None:
-    """The first of a pair waits for the pair before; then the second has nothing to wait for."""
+    """The first load of a pair waits for the pair before; after that the second need not wait."""
     loads = request(flow, 13).of("load")
     assert len(loads) > STEPS * 0.8 and 0.45 < loads.rows["dep"].mean() < 0.6
 
@@ -86,7 +87,7 @@ def test_an_address_from_arithmetic_does_not(flow: Outcome) -> None:
 
 
 def test_an_index_counts_where_its_own_load_reached_memory(flow: Outcome) -> None:
-    """Sixteen indexes a line: the first of them comes from memory, the others from the cache."""
+    """A line has sixteen indexes: the first comes from memory, the others from the cache."""
     loads = request(flow, 7).of("load")
     fetched = STEPS * 4 // 64  # lines of indexes
     assert len(loads) > STEPS * 0.8
@@ -97,7 +98,7 @@ def test_the_gap_is_the_instructions_between() -> None:
     outcome = run_guest("gap")
     gaps = request(outcome, 8).of("load").rows["gap_ns"]
     assert len(gaps) == STEPS
-    # 1000 no-operations, the load, and the loop's few, of 0.25 ns each.
+    # 1000 nops, the load, and a few instructions of the loop, 0.25 ns each.
     assert 250 < np.median(gaps) < 252
     faster = run_guest("gap", own=RunSettings(instruction_ps=100))
     assert 100 < np.median(request(faster, 8).of("load").rows["gap_ns"]) < 101
@@ -128,7 +129,7 @@ def test_what_is_skipped_and_warmed_is_not_recorded(each_line: Outcome) -> None:
     rest = later.totals["recorded_instructions"]
     assert whole / 2 - 8192 <= rest <= whole / 2  # in steps of 4096
     assert len(later.capture) < len(each_line.capture)
-    # The end is the same: the cache was warm, and the pages were where they are.
+    # The end is equal, because the cache was warm and pages have the same frames.
     n = len(later.capture) // 2
     assert np.array_equal(later.capture.addr[-n:], each_line.capture.addr[-n:])
 
@@ -146,14 +147,14 @@ def test_a_crash_keeps_the_trace() -> None:
 def test_a_child_is_counted_and_not_traced() -> None:
     outcome = run_guest("fork")
     assert outcome.totals["children"] == 1 and outcome.status == 0
-    assert "op" not in outcome.capture.more  # which only the child would have
+    assert "op" not in outcome.capture.more  # only the child writes this column
 
 
 def test_instructions_come_one_by_one_with_registers_and_memory() -> None:
     outcome = run_guest("sums", own=RunSettings(instructions=1_000_000))
     assert outcome.instructions is not None
     rows, operations = outcome.instructions
-    # A row for each step of a repeated instruction, which counts as one.
+    # A repeated instruction has a row for each step but counts as one instruction.
     assert 1 <= len(rows) / outcome.totals["recorded_instructions"] < 1.01
     assert (rows["first"] + rows["n"] <= len(operations)).all()
     rax, rcx, rdi, xmm3, flags = 1 << 0, 1 << 1, 1 << 7, 1 << 19, 1 << 32

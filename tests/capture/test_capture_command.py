@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`anemone capture` as a user meets it."""
+"""`anemone capture` from the user's point of view."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs as the capture sees them: every kind of access, and the same trace every time."""
+"""Captured programs: every kind of access is seen, and traces are reproducible."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STORE = Part("kvstore", 0, {"keys": 4000})
 
 
 def test_every_kind_of_access_is_seen_once_and_in_order() -> None:
-    """The probe says what it touches; a direct-mapped cache of 16 lines shows what it did."""
+    """The probe prints its accesses, and a direct-mapped cache of 16 lines shows each of them."""
     program = build.build(Path(__file__).with_name("probe.cpp"), [])
     shape = Settings(llc_kib=1, ways=1, prefetch=False, pages=Pages.base)
     got = run.run(program, Part("probe", 0), shape)
@@ -31,7 +31,7 @@ def test_every_kind_of_access_is_seen_once_and_in_order() -> None:
     kind = {name: how for _, name, how in said}
     assert len(said) > 40 and totals["untracked"] == 0
 
-    # The page of the probe's lines is the one most of the events are in; the rest is its stack.
+    # Most events are in the page of the probe's lines; the others are its stack.
     pages = got.addr >> np.uint64(12)
     values, counts = np.unique(pages, return_counts=True)
     mine = pages == values[np.argmax(counts)]
@@ -43,7 +43,7 @@ def test_every_kind_of_access_is_seen_once_and_in_order() -> None:
     first = [names[i] for i in first if i < len(names)]
     expected = [name for name in names if kind[name] != "n"]
     assert sorted(first) == sorted(expected)
-    # `a = b` may look at either first, so of such pairs the order says nothing.
+    # `a = b` may access either first, so the order of such pairs is not compared.
     pairs = ("unaligned", "range")
     first, expected = ([n for n in x if not any(p in n for p in pairs)] for x in (first, expected))
     assert first == expected
@@ -67,7 +67,7 @@ def test_a_trace_does_not_depend_on_where_the_system_puts_things(
             return real([setarch, "-R", str(executable), *command[1:]], **others)
 
         monkeypatch.setattr(subprocess, "Popen", popen)
-    elif how == "long-environment":  # moves the system's stack, and the program lies elsewhere
+    elif how == "long-environment":  # moves the system's stack and the program
         other = tmp_path / ("long-name-" * 20) / "kvstore"
         other.parent.mkdir()
         shutil.copy(program, other)
@@ -87,13 +87,13 @@ def test_the_seed_changes_what_is_asked_for() -> None:
 
 
 def test_the_prefetcher_moves_a_values_lines_ahead_of_the_program() -> None:
-    """NEMO §5.1: values of many lines are fetched by the prefetcher, unseen by a core's samples."""
+    """NEMO §5.1: the prefetcher fetches values of many lines, which a core's samples do not see."""
     program = build.build_program("kvstore")
     on = run.run(program, STORE, SMALL)
     off = run.run(program, STORE, replace(SMALL, prefetch=False))
     assert off.prefetch.sum() == 0
     assert on.prefetch.sum() > 0.5 * (~on.write).sum()
-    # Of the program's requests the same part is served: a prefetch replaces a fetch.
+    # The total is unchanged, because each prefetch replaces a fetch.
     per_request = [
         c.programs["kvstore"]["loads"] / c.programs["kvstore"]["fills"] for c in (on, off)
     ]
@@ -115,10 +115,10 @@ def test_streaming_kernels_write_a_line_for_each_line_of_stores() -> None:
     got = run.run(program, part, replace(SMALL, slow_down=100, events=100_000))
     totals = got.programs["stream"]
     assert totals["streamed_partial"] <= 20 and totals["writebacks"] == 0
-    # Copy and scale move a line in for a line out, add and triad two.
+    # Copy and scale read one line for each line written, add and triad read two.
     assert 1.0 < (~got.write).sum() / got.non_temporal.sum() < 2.0
     assert np.array_equal(got.write, got.non_temporal)
-    # In bursts: lines in the first half of each 10 ms, hardly one in the second.
+    # Bursts: nearly all lines are in the first half of each 10 ms.
     half = got.time_ns // np.uint64(5_000_000) % np.uint64(2)
     assert (half == 1).mean() < 0.1 and len(np.unique(got.time_ns // np.uint64(10_000_000))) > 3
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cache filter equals the plain one, and keeps a cache's invariants."""
+"""The cache filter equals the reference model and satisfies a cache's invariants."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .filter_library import RECORD, Filter, Refused
 from .plain import PlainFilter
 
 SMALL = Settings(llc_kib=4, ways=4, slow_down=1)  # 16 sets
-REACH = 1 << 16  # bytes that a random program touches: many times the cache
+REACH = 1 << 16  # bytes that a random program touches, much more than the cache
 
 
 def shapes() -> st.SearchStrategy[Settings]:
@@ -85,10 +85,10 @@ def test_same_traffic_as_the_plain_model_line_by_line(shape: Settings, program: 
 @given(shapes(), programs())
 @settings(max_examples=100)
 def test_no_store_is_ever_lost(shape: Settings, program: list) -> None:
-    """Memory, as the events alone would leave it, has every store by the time it is read again."""
+    """Replaying the events, memory has every store before it is read again."""
     model = Filter(shape)
-    stored: Counter[int] = Counter()  # by line, stores of the program so far
-    memory: Counter[int] = Counter()  # and of those, the ones memory has
+    stored: Counter[int] = Counter()  # stores of the program so far, by line
+    memory: Counter[int] = Counter()  # stores that have reached memory
     for op in [*program, ("flush",)]:
         events = play(model, op)
         before = stored.copy()
@@ -99,7 +99,7 @@ def test_no_store_is_ever_lost(shape: Settings, program: list) -> None:
             if what in ("fill", "prefetch"):
                 assert memory[line] == before[line], f"{what} of line {line} misses a store"
             elif what == "back":
-                # Streaming over a dirty line writes it back first, as it was.
+                # Streaming over a dirty line first writes the old content back.
                 memory[line] = before[line] if op[0] == "stream" else stored[line]
             else:
                 memory[line] = before[line] if op[0] == "access" else stored[line]
@@ -134,7 +134,7 @@ def test_a_sequential_read_is_prefetched_after_three_equal_steps() -> None:
     assert off.take() == [("fill", line) for line in range(64)]
     events = on.take()
     assert events[:8] == [("fill", i) for i in range(4)] + [("prefetch", i) for i in range(4, 8)]
-    # The same lines move, almost all of them before they are asked for, none past the page.
+    # The same lines are fetched, almost all of them before their access, none beyond the page.
     assert sorted(line for _, line in events) == list(range(64))
     assert Counter(what for what, _ in events)["prefetch"] == 60
     assert on.totals()["prefetches_used"] == 60
@@ -148,17 +148,17 @@ def test_non_temporal_stores_go_round_the_cache_one_write_a_line() -> None:
     assert model.take() == [("stream", line) for line in range((1 << 20) // 64)]
     totals = model.totals()
     assert totals["streamed_partial"] == 0 and totals["fills"] == 0
-    model.access(1, 0, 8, 0)  # nothing of it was kept
+    model.access(1, 0, 8, 0)  # the line is not cached
     assert model.take() == [("fill", 0)]
 
 
 def test_a_partly_filled_combining_buffer_leaves_when_it_must() -> None:
     shape = replace(SMALL, combine_buffers=2)
     model = Filter(shape)
-    for line in (0, 1, 2):  # the third needs a buffer: the oldest leaves
+    for line in (0, 1, 2):  # the third needs a buffer, so the oldest is written
         model.stream(line * 64, 16)
     assert model.take() == [("stream", 0)]
-    model.access(1, 64 + 32, 8, 0)  # a load must see what was stored
+    model.access(1, 64 + 32, 8, 0)  # a load must see the store
     assert model.take() == [("stream", 1), ("fill", 1)]
     model.fence()
     assert model.take() == [("stream", 2)]
@@ -174,9 +174,9 @@ def test_phases_load_touches_pages_only_and_warm_fills_the_cache_unrecorded() ->
     model.access(1, 9 << 21, 8, 1)
     model.phase(RECORD)
     assert model.take() == []
-    model.access(1, 9 << 21, 8, 0)  # held since the warm phase
+    model.access(1, 9 << 21, 8, 0)  # cached in the warm phase
     assert model.take() == []
-    model.access(1, 5 << 21, 8, 0)  # not since the load phase
+    model.access(1, 5 << 21, 8, 0)  # only touched in the load phase, so not cached
     assert model.take() == [("fill", 0)]
 
 
@@ -204,19 +204,19 @@ def test_placement_is_one_to_one_and_in_the_device(pages: str, placement: Placem
             seed=7,
         )
         model = Filter(shape, phase=0)
-        # Every page of the device, huge; a few thousand of the base ones.
+        # All huge pages of the device, or a few thousand base pages.
         count = (2 << 30 >> shift) // tenants if pages == "huge" else 3000
         for page in range(count):
             physical = model.translate((page << shift) + 12345 % (1 << shift))
             assert physical & ((1 << shift) - 1) == 12345 % (1 << shift)
             assert 1 << 30 <= physical < 3 << 30
             assert frames.setdefault(physical >> shift, (tenant, page)) == (tenant, page)
-        if pages == "huge":  # and when it is full, it says so
+        if pages == "huge":  # a full device is reported
             extra = [model.access(1, (count + i) << shift, 8, 0) for i in range(2)]
             assert extra[-1] == 1
     order = sorted(frames)
     if placement is Placement.first_touch:
-        assert order[-1] - order[0] == len(order) - 1  # no gaps, tenants in turn
+        assert order[-1] - order[0] == len(order) - 1  # no gaps, tenants alternate
     else:
         assert (order[-1] - order[0]) << shift > 1 << 30
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`anemone capture -- PROGRAM ARGS` as a user meets it."""
+"""`anemone capture -- PROGRAM ARGS` from the user's point of view."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_any_program_is_captured_and_its_output_is_not_ours(tmp_path: Path) -> N
     done = capture("--out", tmp_path, *options, "--", guest(), "flow")
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)["own"]
-    assert done.stderr.count("0x") == 4  # two pointers, by itself and captured
+    assert done.stderr.count("0x") == 4  # two pointers, in the native run and in the capture
     assert said["status"] == 0 and said["threads"] == 1 and said["slowdown"] > 1
     assert said["instructions_per_second"] > 0 and said["marked"] > 4096
     assert sum(said["kinds"].values()) == said["events"] == said["reads"] + said["writes"]
@@ -148,7 +148,7 @@ def test_without_qemu_it_says_what_is_missing(
 
 
 def test_a_program_in_anothers_place_is_told(tmp_path: Path) -> None:
-    """`env` searches PATH: executions that fail, and one that takes its place."""
+    """`env` searches PATH: failed executions, then one that replaces the process."""
     done = capture("--out", tmp_path, "--llc-kib", "64", "--", "env", guest(), "flow")
     assert done.returncode == 0, done.stderr
     assert "executed another program in its place" in done.stderr
@@ -171,7 +171,7 @@ def test_both_runs_read_the_same_input(tmp_path: Path) -> None:
 
 
 def test_no_slow_down_of_runs_that_ended_differently(tmp_path: Path) -> None:
-    """The first creates the file on which the second fails."""
+    """The first run creates a file that makes the second run fail."""
     done = capture("--out", tmp_path, "--native", "--json", "--llc-kib", "64",
                    "--", "mkdir", tmp_path / "made")  # fmt: skip
     said = json.loads(done.stdout)["mkdir"]
@@ -182,7 +182,7 @@ def test_an_interrupt_ends_a_capture_and_keeps_it(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "anemone.cli", "capture", "--out", str(tmp_path), "--json",
                "--name", "a.b", "--llc-kib", "64", "--", guest(), "spin"]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        time.sleep(5)  # the program has no end of its own
+        time.sleep(5)  # the program never ends by itself
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=60)
     assert process.returncode == 0

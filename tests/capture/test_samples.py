@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The committed samples are well formed, and each has the property that it is a sample of."""
+"""The committed samples are well formed and have the properties that they demonstrate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from anemone.trace.columns import KINDS
 
 FOLDER = Path(__file__).parents[2] / "sim" / "traces"
 OURS = ("graph", "sqlite", "kvstore", "stream")
-OTHERS = ("redis", "gcc")  # of PROGRAMS; the rest is captured by `make traces`
+OTHERS = ("redis", "gcc")  # committed samples of PROGRAMS; `make traces` captures the others
 NAMES = OURS + OTHERS
 MOST_BYTES = 2_500_000
 HUGE, BASE = np.uint64(21), np.uint64(12)
@@ -33,7 +33,7 @@ def sample(name: str) -> Trace:
 
 
 def counts_by_page(trace: Trace, rows: slice | np.ndarray) -> np.ndarray:
-    """Accesses to each huge page the trace touches, among the given rows; lowest address first."""
+    """Accesses to each touched huge page in the given rows, in order of addresses."""
     pages = np.unique(trace.addr >> HUGE)
     return np.bincount(np.searchsorted(pages, trace.addr[rows] >> HUGE), minlength=len(pages))
 
@@ -119,7 +119,7 @@ def test_a_sample_says_where_it_came_from(name: str) -> None:
     assert s["huge_pages"] == len(np.unique(trace.addr >> HUGE))
     assert sorted(map(int, s["tenants"])) == sorted(p.tenant for p in SAMPLES[name].parts)
     assert all(totals["untracked"] == 0 for totals in s["programs"].values())
-    assert "/" not in json.dumps(origin["programs"])  # no path of the machine that made it
+    assert "/" not in json.dumps(origin["programs"])  # no paths of the machine that captured it
 
 
 def test_the_documented_numbers_are_the_samples() -> None:
@@ -144,9 +144,9 @@ def test_kvstore_a_fifth_is_hot_and_half_way_another_fifth() -> None:
     for own, c in zip(hot, counts, strict=True):
         assert 0.15 < len(own) / len(c) < 0.30
         assert c[list(own)].sum() > 0.85 * c.sum()
-    # Disjoint, but for a page that the border of two sets of keys, or the hash table, lies in.
+    # The hot sets are disjoint, except for pages at the border of two sets and of the hash table.
     assert len(hot[0] & hot[1]) <= 2
-    # The move is sharp: a hundredth of the trace before and after it tell the two apart.
+    # The move is sharp: 1 % of the trace before and after it is enough to distinguish the sets.
     step = len(trace) // 100
     new = np.isin(np.arange(len(counts[0])), list(hot[1] - hot[0]))
     before = counts_by_page(trace, slice(half - 2 * step, half - step))
@@ -155,22 +155,22 @@ def test_kvstore_a_fifth_is_hot_and_half_way_another_fifth() -> None:
 
 
 def test_sqlite_hot_base_pages_stand_out_in_huge_ones() -> None:
-    """NEMO §5.2: skewed huge pages, those whose accesses are on few of their 512 base pages."""
+    """NEMO §5.2: in skewed huge pages, most accesses are to few of the 512 base pages."""
     trace = sample("sqlite")
     base, counts = np.unique(trace.addr >> BASE, return_counts=True)
     huge = base >> np.uint64(9)
     pages, accesses = np.unique(trace.addr >> HUGE, return_counts=True)
     assert len(pages) >= 64
     skew = np.array([counts[huge == p].max() for p in pages]) / (accesses / 512)
-    assert (skew > 8).mean() > 0.6  # the hottest of a page has eight times the mean
-    assert np.unique(trace.addr).size < 0.6 * len(trace)  # lines come back: a Zipf load
+    assert (skew > 8).mean() > 0.6  # the hottest base page has eight times the mean
+    assert np.unique(trace.addr).size < 0.6 * len(trace)  # a Zipf load accesses lines repeatedly
 
 
 def test_stream_is_a_light_tenant_beside_bursts_of_half_a_second() -> None:
     """NEMO §5.3: the noisy neighbour saturates memory every other half second."""
     trace = sample("stream")
     halves = (trace.time_ns // np.uint64(500_000_000)).astype(int)
-    whole = halves.max()  # the last one is cut
+    whole = halves.max()  # the last half second is incomplete
     assert whole >= 8
     victim, noisy = (
         np.bincount(halves[trace.tenant == t], minlength=whole + 1)[:whole] for t in (0, 1)
@@ -181,13 +181,13 @@ def test_stream_is_a_light_tenant_beside_bursts_of_half_a_second() -> None:
     assert (
         0.9 < trace.write[trace.tenant == 1].sum() / (~trace.write[trace.tenant == 1]).sum() < 1.1
     )
-    # A huge page is one tenant's, so that Listing 3 can tell them apart by page.
+    # Each huge page has one tenant, so that Listing 3 can distinguish tenants by page.
     pages = [set((trace.addr[trace.tenant == t] >> HUGE).tolist()) for t in (0, 1)]
     assert not pages[0] & pages[1]
 
 
 def test_graph_searches_then_ranks() -> None:
-    """A search writes parents at random; PageRank writes scores, one stretch after another."""
+    """A search writes parents in random order; PageRank writes scores sequentially."""
     trace = sample("graph")
     parts = np.array_split(np.arange(len(trace)), 24)
     hottest = [int(counts_by_page(trace, rows).argmax()) for rows in parts]
@@ -197,7 +197,7 @@ def test_graph_searches_then_ranks() -> None:
 
 
 def test_two_placements_are_in_use() -> None:
-    """Scattered samples reach all over the device, the others lie side by side."""
+    """Scattered samples use the whole device, the others adjacent pages."""
     spread = {name: int(np.ptp(np.unique(sample(name).addr >> HUGE))) for name in NAMES}
     assert spread["graph"] > 4096 and spread["sqlite"] > 4096
     assert spread["kvstore"] < 128 and spread["stream"] < 128

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where SQLite's source comes from: a list made from the machine's, which stays as it is."""
+"""The source of SQLite's code: a list derived from the machine's, which is not changed."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def test_listing_1() -> None:
 
 
 def test_listing_2() -> None:
-    """A counter a huge page, reads and writes; a snapshot leaves it."""
+    """One counter per huge page for reads and writes; a snapshot does not change it."""
     controller = ModelController(GEOMETRY)
     t = controller.register(Spec(primary=Field(ALL_MEMORY, HUGE), read_effect=("reset", 0)))
     for region, page in enumerate(range(8)):
@@ -88,7 +88,7 @@ def test_listing_3() -> None:
     t.on_notify(told.append)
     addr, write = traffic(1500)
     controller.access(addr, write)
-    assert controller.dispatch() == 0  # by channel each tenant has less
+    assert controller.dispatch() == 0  # on each channel alone, a tenant has less
     controller.access(*traffic(6000))
     assert controller.dispatch() == 1 and told[0].telemetry == t.number
     assert controller.dispatch() == 0
@@ -102,7 +102,7 @@ def test_listing_3() -> None:
 def test_the_listings_as_a_user_writes_them(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The example on the golden model."""
+    """The example runs on the golden model."""
     monkeypatch.setattr(sys, "argv", ["listings.py"])
     listings.main()
     said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -156,6 +156,7 @@ def test_sweep() -> None:
 STRUCTURES = {
     "anemone_filter": uapi.Filter, "anemone_field": uapi.FieldOf,
     "anemone_translation": uapi.Translation, "anemone_operation": uapi.Operation,
+    "anemone_hash": uapi.Hash,
     "anemone_spec": uapi.SpecOf, "anemone_info": uapi.Info, "anemone_add": uapi.Add,
     "anemone_id": uapi.Id, "anemone_entry": uapi.Entry, "anemone_map": uapi.Map,
     "anemone_read": uapi.Read, "anemone_event": uapi.EventOf,
@@ -172,7 +173,7 @@ NUMBERS = {
 
 
 def test_the_structures_are_the_headers(tmp_path: Path) -> None:
-    """Sizes, places, calls and codes: a C compiler says what they are."""
+    """Sizes, offsets, calls and codes equal those from a C compiler."""
     checks = [f'_Static_assert({name} == {value}u, "");' for name, value in NUMBERS.items()]
     for name, kind in STRUCTURES.items():
         of = f"struct {name}"
@@ -190,7 +191,9 @@ def test_the_structures_are_the_headers(tmp_path: Path) -> None:
 
 
 class Driver:
-    """A driver that keeps its telemetries in the golden model, by the calls' own structures."""
+    """A driver that keeps its telemetries in the golden model and uses the structures of the
+    calls.
+    """
 
     def __init__(self) -> None:
         self.model = ModelController(GEOMETRY)
@@ -241,7 +244,9 @@ class Driver:
 
 
 def test_a_device_is_asked_the_same() -> None:
-    """The same calls give what the model gives: counts by channel and folded, events, errors."""
+    """A device gives the same results as the model: counts by channel and folded, events,
+    errors.
+    """
     driver = Driver()
     device = DeviceController(os.devnull, ioctl=driver.ioctl, read=driver.read)
     spec = Spec(
@@ -276,7 +281,9 @@ HASHES = Geometry(2, 4, 512, 512, 1, features=Features(hash=True))
 
 
 def test_a_sketch_never_says_less() -> None:
-    """And no more than what shares a counter in every row; rows of one page only are exact."""
+    """A sketch overestimates by at most what shares a counter in every row, and is exact without
+    sharing.
+    """
     controller = ModelController(HASHES)
     sketch = CountMin(controller, BASE, size=300, depth=3, spec=Spec(width=16, type="W"))
     rng = np.random.default_rng(3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Verilated expander answers like the golden model, call by call and in a whole run."""
+"""The Verilated expander equals the golden model, call by call and in a whole run."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def access(controllers: tuple, seed: int, n: int = 3000) -> None:
 
 
 def test_the_listings(controllers: tuple[RtlController, ModelController]) -> None:
-    """NEMO's three, all at once; what is read, folded, reset, programmed anew and notified."""
+    """NEMO's three listings at once, with reads, folding, reset, new rules and notifications."""
     page = Field(ALL_MEMORY, HUGE)
     skew = both(
         controllers,
@@ -114,7 +114,7 @@ MACHINE = TierConfig(
 
 
 def shifting(n: int = 30_000) -> Trace:
-    """Three hot pages of which others take the place; four frames of each have most accesses."""
+    """Three hot pages that change over time; four frames of each have most of the accesses."""
     rng = np.random.default_rng(7)
     hot = np.where(np.arange(n) < n // 2, rng.integers(0, 3, n), rng.integers(8, 11, n))
     page = np.where(rng.random(n) < 0.8, hot, rng.integers(0, PAGES, n))
@@ -129,7 +129,7 @@ def shifting(n: int = 30_000) -> Trace:
      (Memtis(samples_per_access=0.1, cooling=50_000), 2, 8)],
 )  # fmt: skip
 def test_a_run_decides_the_same(policy: Policy, pipelines: int, width: int) -> None:
-    """Counts by page, and by frame in turn, while pages are promoted and split, are equal."""
+    """Counts by page and then by frame are equal while pages are promoted and split."""
     reports = []
     for engine in ("model", "rtl"):
         source = Nemo(pipelines, width, fast="none", engine=engine)
@@ -143,7 +143,7 @@ def test_a_run_decides_the_same(policy: Policy, pipelines: int, width: int) -> N
 
 
 def test_a_study_finds_the_same() -> None:
-    """A tenant's counter that notifies, and is read with its reset, in a point of a study."""
+    """A point of a study with a tenant's counter that notifies and is read with reset."""
     point = {"victim": "store", "how": "NEMO, interrupts", "timing": "queue", "k": 8192,
              "seconds": 1, "seed": 1}  # fmt: skip
     by_model, by_rtl = (

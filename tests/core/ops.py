@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs written operation by operation, and machines without what a test is not of."""
+"""Programs written operation by operation, and machines without effects that tests do not cover."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ import numpy as np
 from anemone.models.core import OPERATION, Kernel, Memory, Run, Tier, machine, simulate
 
 MEMORY = Memory(Tier(100, 1000), Tier(250, 1000))
-# Sapphire Rapids at 2 GHz, so that a load from memory is 200 cycles; no prefetcher, no TLB miss.
+# Sapphire Rapids at 2 GHz, so that a load from memory takes 200 cycles; no prefetcher or TLB
+# misses.
 BARE = machine("spr").with_(ghz=2.0, stride=0, next_line=0, streamer=0, adjacent=0, page_bits=30)
 
 
 class Program:
-    """Operations; each method returns the number of the one it appends.
+    """A list of operations; each method appends one and returns its number.
 
-    `begin` is a load by which the TLB knows the first GiB: what comes after it is measured from its
-    end on (`cycles`), if it needs it or something that does.
+    `begin` is a load that brings the first GiB into the TLB. `cycles` measures from its end, so
+    later operations should depend on it.
     """
 
     def __init__(self) -> None:
@@ -46,13 +47,13 @@ class Program:
         return simulate(on, memory, [operations], len(operations))
 
     def cycles(self, on=BARE, memory: Memory = MEMORY) -> float:
-        """From the end of `begin` to the end."""
+        """Cycles from the end of `begin` to the end."""
         return self.run(on, memory).counters["c"] - Program().run(on, memory).counters["c"]
 
 
 def kernel(
     name: str, operations: int, on=BARE, memory: Memory = MEMORY, cores: int = 1, **settings
 ):
-    """A generated program on each of some cores, warmed up by a fifth."""
+    """Run a generated program on each of some cores, after a warm-up of a fifth."""
     programs = [Kernel(name, settings)] * cores
     return simulate(on, memory, programs, operations, operations // 5)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Captured instructions as operations: which, and what each waits for."""
+"""Conversion of captured instructions to operations and their dependences."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def test_operations_and_what_they_wait_for(tmp_path: Path) -> None:
     back = [sorted(b for b in each if b) for each in ops["from"].tolist()]
     assert back == [
         [],
-        [1],  # its address is what the load before it loaded
-        [1],  # rax; nobody wrote rbx
-        [],  # nobody wrote rcx
-        [1, 2],  # what it loaded, and rbx
+        [1],  # its address is the result of the load before
+        [1],  # rax; rbx was not written
+        [],  # rcx was not written
+        [1, 2],  # the loaded value, and rbx
         [1, 3],  # the sum; rbx is older
         [2],  # the flags of the sum
         [6],  # rax
@@ -54,14 +54,14 @@ def test_operations_and_what_they_wait_for(tmp_path: Path) -> None:
     ]
     assert ops["address"].tolist() == [0x1000, 0x1000, 0, 0x2000, 0, 0x2000, 0, 0x1000, 0]
     assert ops["continues"].tolist() == [0, 0, 0, 0, 1, 1, 0, 0, 0]
-    assert ops["latency"][[6, 8]].tolist() == [3, 2]  # back to 0x10; the last falls through
+    assert ops["latency"][[6, 8]].tolist() == [3, 2]  # back to 0x10; the last one falls through
     run = simulate(BARE, MEMORY, [ops], 100)
     assert run.counters["instructions"] == len(rows) and run.counters["operations"] == len(ops)
 
 
 def test_a_store_alone(tmp_path: Path) -> None:
     ops = operations_of(written(tmp_path / "p.parquet", [ADD, PUSH, PUSH]))
-    # What moves the pointer is computed beside it, and the next one waits for that.
+    # The pointer's update is a separate operation, and the next push waits for it.
     assert ops["kind"].tolist() == [COMPUTE, COMPUTE, STORE, COMPUTE, STORE]
     assert sorted(ops["from"][3].tolist()) == [2, 3]
 

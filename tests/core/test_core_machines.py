@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines side by side: whose frames of flat memory are whose, an L3 in halves, programs again."""
+"""Several machines on one model: owners of flat memory's frames, a divided L3, repeated
+programs.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from anemone.models.core import OPERATION, Kernel, Memory, Owned, Tier, machine,
 from anemone.models.core.model import CoreError
 from tests.core.ops import BARE, Program
 
-PAGES = 256  # near ones
+PAGES = 256  # near pages
 SMALL = BARE.with_(l1_kib=12, l2_kib=16, l3_kib=120, page_bits=12)
 TIERS = Tier(100, 1000), Tier(250, 1000)
 END = 1 << 62
@@ -21,7 +23,7 @@ def flat(*owned: Owned, filled: float = 0.0) -> Memory:
 
 
 def touching(*pages: int) -> np.ndarray:
-    """The first line of each page, by turns, far more often than caches hold them."""
+    """Accesses to the first line of each page in turn, which caches do not hold."""
     program, last = Program(), 0
     for _ in range(40):
         for page in pages:
@@ -31,9 +33,9 @@ def touching(*pages: int) -> np.ndarray:
 
 
 def test_pages_have_the_frames_of_their_owner() -> None:
-    """Two pages that share near lines miss, by turns; two that do not hit, once they are near."""
+    """Two pages that share near lines always miss; two that do not share hit once they are near."""
     pages = range(4)
-    # The first one is of the table that has page 0.
+    # The first frame is for the page table.
     apart, rivals = [20, 0, 1, 2, 3], [20, 0, PAGES, 1, PAGES + 1]
     on = SMALL.with_(l2_kib=2, l2_ways=2, l1_kib=1, l1_ways=1, l3_kib=1, l3_ways=1, page_bits=30)
     missed = []
@@ -46,7 +48,7 @@ def test_pages_have_the_frames_of_their_owner() -> None:
 
 
 def test_tables_are_their_programs() -> None:
-    """Without a frame for them there is none left; with it there is."""
+    """Page tables also need frames: it fails without a frame for them."""
     one = np.array(Program().rows, OPERATION)
     simulate(SMALL, flat(Owned(0, END, np.array([0, 1]))), [one], 1)
     with pytest.raises(CoreError, match="no page left for its owner"):
@@ -66,7 +68,7 @@ def test_frames_that_there_are_not(owned: Owned, said: str) -> None:
 
 
 def test_halves_of_the_l3() -> None:
-    """Who scans takes the L3 from one that shares it; not what is in the other's half."""
+    """A scan evicts lines of a program that shares the L3, but not from the other half."""
     chase = Kernel("chase", {"bytes": 1 << 18, "work": 1})
     scan = Kernel("stream", {"bytes": 64 << 20, "step": 64})
     seconds = []

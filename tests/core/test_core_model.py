@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The core model against cases that are worked out by hand, and what holds for every run."""
+"""The core model compared with cases computed by hand, and invariants of all runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SLOW = replace(MEMORY, fast_share=0.0)
     ids="L1 L2 L3 memory".split(),
 )
 def test_a_chase_costs_its_latency(kib: int, cycles: int) -> None:
-    """Each load needs the one before: a load and a branch take what the load takes."""
+    """Each load depends on the one before, so a load and a branch take the load's latency."""
     lines = kib * 16
     warm = 5 * lines if kib < 1 << 20 else 0
     run = simulate(BARE, MEMORY, [Kernel("chase", {"bytes": lines * 64, "work": 0})], 20_000, warm)
@@ -37,7 +37,7 @@ def test_a_chase_costs_its_latency(kib: int, cycles: int) -> None:
 
 
 def test_the_window_holds_so_many_operations() -> None:
-    """A miss, n operations, a miss: the second overlaps if the window reaches it."""
+    """A miss, n operations, a miss: the second miss overlaps if it is within the window."""
 
     def cycles(between: int) -> float:
         program = Program()
@@ -47,7 +47,7 @@ def test_the_window_holds_so_many_operations() -> None:
         program.load(1 << 21)
         return program.cycles()
 
-    assert cycles(510) == pytest.approx(MISS + 510 / 6, abs=6)  # which retire after it
+    assert cycles(510) == pytest.approx(MISS + 510 / 6, abs=6)  # these retire after it
     assert cycles(512) == pytest.approx(2 * MISS, abs=6)
 
 
@@ -73,7 +73,7 @@ def test_computing_takes_its_latency_and_the_width() -> None:
 
 @pytest.mark.parametrize("chains", [1, 4, 16, 32])
 def test_parallel_misses_stop_at_the_fill_buffers(chains: int) -> None:
-    """16 of them: more chains than that wait for a buffer."""
+    """There are 16 fill buffers; further chains wait for one."""
     run = kernel("chase", 40_000, chains=chains, work=0, bytes=1 << 30)
     loads = 40_000 * chains / (chains + 1)
     together = min(chains, 16)
@@ -83,7 +83,7 @@ def test_parallel_misses_stop_at_the_fill_buffers(chains: int) -> None:
 
 def test_the_queue_behind_the_l2_is_a_limit_too() -> None:
     run = kernel("chase", 40_000, BARE.with_(superqueue=4), chains=16, work=0, bytes=1 << 30)
-    # The queue holds a request from the L2's answer on.
+    # The queue holds a request from the L2's response on.
     assert run.counters["c"] / (40_000 * 16 / 17) == pytest.approx((MISS - 15) / 4, rel=0.05)
 
 
@@ -96,7 +96,7 @@ def test_streams_of_many_cores_get_the_bandwidth() -> None:
     memory = Memory(Tier(100, 20), Tier(250, 20))
     run = kernel("stream", 30_000, BARE, memory, 8, step=64)
     assert run.gb_per_s == pytest.approx(20, rel=0.03)
-    # Little: what is in flight over the rate is the latency; the rest of it is the queue.
+    # Little's law: requests in flight over the rate give the latency, which is mostly queueing.
     assert run.read_ns == pytest.approx(8 * 16 * 64 / 20, rel=0.15)
     assert run.queued_ns[0] == pytest.approx(8 * 16 * 64 / 20 - 100, rel=0.2)
 
@@ -104,12 +104,14 @@ def test_streams_of_many_cores_get_the_bandwidth() -> None:
 def test_two_tiers_add_up() -> None:
     memory = Memory(Tier(100, 20), Tier(250, 10), fast_share=2 / 3)
     run = kernel("stream", 40_000, BARE.with_(page_bits=12), memory, 8, step=64)
-    assert run.gb_per_s == pytest.approx(30, rel=0.08)  # pages come in an uneven order
+    assert run.gb_per_s == pytest.approx(30, rel=0.08)  # the order of pages is irregular
     assert run.read_gb[0] / sum(run.read_gb) == pytest.approx(2 / 3, abs=0.01)
 
 
 def test_stores_stop_at_the_buffer() -> None:
-    """A burst of less than the buffer costs nothing; an endless one the rate of the fills."""
+    """A burst that fits the buffer costs nothing; an endless burst runs at the rate of the
+    fills.
+    """
     burst = Program()
     for line in range(100):
         burst.store((1 << 20) + line, burst.begin)
@@ -123,7 +125,7 @@ def test_stores_stop_at_the_buffer() -> None:
 
 
 def test_each_core_may_have_its_own_share() -> None:
-    """One on the fast tier, one on the slow one: each takes its tier's latency."""
+    """One core on the fast tier, one on the slow tier: each has its tier's latency."""
     chase = Kernel("chase", {"bytes": 1 << 30, "work": 0})
     run = simulate(BARE, replace(MEMORY, shares=(1.0, 0.0)), [chase] * 2, 10_000, 1000)
     fast, slow = (core["c"] / 5000 for core in run.cores)
@@ -136,23 +138,23 @@ def test_dirty_lines_are_written_back() -> None:
 
 
 def test_a_prefetch_that_is_late_is_a_hit_in_the_buffer() -> None:
-    """Next line, one load a line: the prefetched line is still on its way."""
-    small = BARE.with_(rob=32)  # or loads take all buffers before a prefetch does
+    """With one load per line, the prefetched next line is still in flight."""
+    small = BARE.with_(rob=32)  # otherwise loads take all buffers before a prefetch does
     on = small.with_(next_line=1)
     without = kernel("stream", 60_000, small, step=64, work=8)
     late = kernel("stream", 60_000, on, step=64, work=8)
     assert without.counters["P5"] == 0
     assert late.counters["P5"] > 0.9 * (late.counters["P4"] + late.counters["P5"])
     assert late.counters["P7"] > 0 and late.counters["P8"] == 0
-    # Those stalls are of L1 misses, and hardly of L2 misses: S_Cache, as Skylake's counters see it.
+    # The stalls are L1 misses and hardly L2 misses: S_Cache in Skylake's counters.
     assert late.counters["P1"] - late.counters["P2"] > 5 * late.counters["P2"]
-    # In time there is no stall: work enough for a line to come.
+    # With enough work per line the prefetch is in time and there are no stalls.
     early = kernel("stream", 60_000, on, step=64, work=300)
     assert early.counters["P1"] < 0.1 * early.counters["c"]
 
 
 def test_the_streamer_hides_the_l2_s_misses() -> None:
-    """And what it asks for is on Sapphire Rapids' counters of the mesh."""
+    """The streamer's requests appear in Sapphire Rapids' mesh counters."""
     run = kernel("stream", 60_000, BARE.with_(streamer=1), step=64, work=20)
     assert run.counters["P9"] == run.counters["P14"] == run.counters["P16"] + run.counters["P17"]
     assert run.counters["P9"] > 0.8 * run.counters["P15"]
@@ -163,8 +165,10 @@ def test_the_streamer_hides_the_l2_s_misses() -> None:
 
 def test_a_prefetch_that_becomes_demand_is_outstanding_from_then_on() -> None:
     """Intel, OFFCORE_REQUESTS_OUTSTANDING.DEMAND_DATA_RD: "counted from the promotion point". The
-    other line of a pair is asked for when the first reaches the L2, and is demand once the L2 has
-    looked for it. As the two events together are to give a latency, it is a request, too."""
+    adjacent line of a pair is requested when the first reaches the L2, and becomes a demand read
+    after the L2's lookup. It also counts as a request, because the two events together give a
+    latency.
+    """
     program = Program()
     program.load(1 << 20, program.begin)
     program.load((1 << 20) + 1, program.begin)
@@ -176,7 +180,7 @@ def test_a_prefetch_that_becomes_demand_is_outstanding_from_then_on() -> None:
 
 
 def test_tlb() -> None:
-    """128 pages are more than the first TLB has, fewer than the second: 7 cycles a load more."""
+    """128 pages exceed the first TLB but fit the second: 7 more cycles per load."""
     on = BARE.with_(page_bits=12)
     program = Program()
     last = program.begin
@@ -186,7 +190,7 @@ def test_tlb() -> None:
     run = program.run(on)
     warm = 19 * 128
     assert (run.counters["tlb_miss"], run.counters["stlb_hits"]) == (1 + 128, warm)
-    # The first round: memory, and a walk; the entries of eight pages are in a line.
+    # The first round has memory accesses and page walks; a line has eight page table entries.
     first = 128 * (MISS + 7 + 10 + 15) + 16 * (MISS - 15)
     assert program.cycles(on) == pytest.approx(first + warm * (5 + 7), rel=0.01)
 
@@ -200,7 +204,7 @@ def test_a_store_is_forwarded_to_a_load() -> None:
 
 
 def test_flat_memory() -> None:
-    """Pages get frames in order of first touch: `begin`'s, its table's, then the program's."""
+    """Frames are assigned in order of first touch: `begin`, its page table, then the program."""
     lines = 1 << 14
     flat = Memory(Tier(100, 1000), Tier(250, 1000), near_lines=lines, ratio=1)
     small = BARE.with_(l1_kib=12, l2_kib=16, l3_kib=60)
@@ -213,7 +217,7 @@ def test_flat_memory() -> None:
     run = fits.run(small, flat)
     assert run.near_misses == 0 and run.near_hits == 3 * (lines - 128) / 4 + 2
     run = twice.run(small, flat)
-    # The first half hits once; after that each takes the place of its other.
+    # The first half hits once; after that the pages that share near lines evict each other.
     assert run.near_misses == pytest.approx(5 * lines / 4, rel=0.02)
     # A miss reads both tiers and writes both.
     assert run.written_gb[0] == run.written_gb[1] == run.read_gb[1]
@@ -256,7 +260,7 @@ def _missed(name: str, filled: float, warm: int, dedicated: float = 0.0, **more:
 
 @pytest.mark.parametrize("what", _RAN)
 def test_flat_memory_begins_as_it_goes_on(what: str) -> None:
-    """Of a program that has run for ever: as after so long a time as fills the memory."""
+    """The steady state equals the state after a run that is long enough to fill the memory."""
     name, more, expected = _RAN[what]
     data = 1 << 19 if name == "chase" else 1_000_000
     arrays = 2 if name in ("sort", "gather", "mixed") else 1
@@ -270,7 +274,7 @@ def test_flat_memory_begins_as_it_goes_on(what: str) -> None:
 
 
 def test_dedicated_pages_of_flat_memory() -> None:
-    """They are near without a look; the others' lines have as many rivals as before."""
+    """Dedicated pages are always near; other lines still share near lines with as many pages."""
     ratio, run = _missed("hash", 0.9, 0, 0.25, bytes=900_000, depth=1)
     assert run.dedicated / (run.dedicated + run.near_hits + run.near_misses) == pytest.approx(
         0.25, abs=0.03
@@ -281,7 +285,9 @@ def test_dedicated_pages_of_flat_memory() -> None:
 
 
 def test_sixteen_cores_on_one_slow_card() -> None:
-    """Queues of thousands of cycles; reads and dirty lines together are the card's bandwidth."""
+    """Queues have thousands of cycles; reads and write-backs together reach the card's
+    bandwidth.
+    """
     memory = Memory(tier("spr"), tier("cxl-b"), fast_share=0.0)
     on = machine("spr").with_(l3_kib=15 * 64, l2_kib=256)
     run = kernel("memset", 30_000, on, memory, 16, step=64)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of a program's data with shares of dedicated pages of their own, and what they count."""
+"""Parts of a program's data with separate shares of dedicated pages, and their counts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from anemone.models.core import Kernel, Memory, Placed, Tier, machine, parts_of, simulate
 
 SIZE = 8 << 20
-# Two arrays: one is read in order, the other at places without a pattern.
+# Two arrays: one is read in order, the other randomly.
 GATHER = Kernel("gather", {"bytes": SIZE, "work": 20})
 ON = machine("spr").with_(page_bits=15, l3_kib=1920)
 FLAT = Memory(
@@ -36,7 +36,7 @@ def test_the_parts_are_the_arrays() -> None:
 def test_all_that_is_asked_for_is_counted_by_part() -> None:
     found = simulate(ON, parted(1 / 3, 1 / 3), [GATHER], N)
     flat = found.near_hits + found.near_misses + found.dedicated
-    tables = flat - sum(p.asked for p in found.parts)  # their lines are of no part
+    tables = flat - sum(p.asked for p in found.parts)  # page table lines are in no part
     assert 0 <= tables <= sum(p.walks for p in found.parts)
     missed = sum(p.missed for p in found.parts)
     assert missed > 100 and 0 <= found.near_misses - missed <= tables
@@ -49,7 +49,7 @@ def test_all_that_is_asked_for_is_counted_by_part() -> None:
 
 
 def test_dedicated_parts_do_not_miss() -> None:
-    """And they are nobody's rivals."""
+    """Dedicated parts do not conflict with others either."""
     none = simulate(ON, parted(0.0, 0.0), [GATHER], N)
     random, ordered = (simulate(ON, parted(*s), [GATHER], N) for s in ((1.0, 0.0), (0.0, 1.0)))
     assert random.parts[0].missed == 0 < random.parts[1].missed
@@ -62,13 +62,13 @@ def test_dedicated_parts_do_not_miss() -> None:
 
 
 def test_each_part_is_filled_by_itself() -> None:
-    """Who has no rivals hits."""
+    """A part without conflicts hits."""
     found = simulate(ON, parted(0.0, 0.0, filled=0.0001), [GATHER], N)
     assert sum(p.missed for p in found.parts) < 0.02 * found.near_hits
 
 
 def test_until_a_cycle() -> None:
-    """Cores of which one is faster end at one time, having done different work."""
+    """With a limit in cycles all cores end at the same time, with different amounts of work."""
     slow = Kernel("chase", {"bytes": 64 << 20, "work": 1})
     fast = Kernel("stream", {"bytes": 1 << 20, "work": 20})
     found = simulate(ON, replace(FLAT, near_lines=0), [slow, fast], 100_000, 20_000, True)

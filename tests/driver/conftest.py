@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""anemonectl, built with sanitizers on devices that are files (driver/tools/test)."""
+"""Builds anemonectl with sanitizers, for devices that are files (driver/tools/test)."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Tool:
             "PATH": os.environ["PATH"],
             "ANEMONE_FAKE": str(self.devices),
             "XDG_RUNTIME_DIR": str(self.runtime),
-            # A process that ends leaves its memory to the system, so leaks do not matter.
+            # The system frees a process's memory at its end, so leaks do not matter.
             "ASAN_OPTIONS": "detect_leaks=0:exitcode=99",
             "UBSAN_OPTIONS": "exitcode=99",
         }
@@ -95,7 +95,7 @@ class Tool:
         return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def good(self, *words: object, stdin: str | bytes = "") -> Result:
-        """The same, for a command that must succeed."""
+        """Run a command that must succeed."""
         result = self(*words, stdin=stdin)
         assert result.code == 0, result.err
         return result
@@ -113,7 +113,7 @@ class Tool:
 
 @pytest.fixture
 def tool(build: Path, tmp_path: Path):
-    """The tool with one device; its holder ends with the test."""
+    """The tool with one device; its holder process ends with the test."""
     tool = Tool(build, tmp_path)
     tool.device("new")
     yield tool

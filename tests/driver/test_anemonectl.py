@@ -42,7 +42,7 @@ def test_help_of_a_command(tool: Tool, command: str) -> None:
     assert max(map(len, shown.splitlines())) <= 90
     refused = tool(command, "--nonsense")
     assert refused.code == 2 and "--help" in refused.err
-    # The command accepts what its help names: it complains of something else.
+    # The command accepts the arguments in its help, so its error is about something else.
     for option in set(re.findall(r"--[a-z-]+", shown)) - {"--membind", "--help"}:
         assert "is no option" not in tool(command, option, "1").err, option
 
@@ -134,7 +134,7 @@ def test_add_and_remove(tool: Tool) -> None:
     tool.good("rm", "skew")
     assert gone(tool)
     assert tool.good("list", "--json").json[0]["pipelines_free"] == 4
-    # Again from the start.
+    # Adding works again from the start.
     tool.good("add", "-f", "-", stdin=RULES)
 
 

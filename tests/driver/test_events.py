@@ -38,8 +38,8 @@ def test_events(added: Tool) -> None:
         added.device("event", *words)
     lines = added.good("events", "--count", "4").out.splitlines()
     assert lines[0] == "     12.345679  skew: region 1, offset 3, channel 1  0xa603000-0xa603fff"
-    assert lines[1].endswith("skew: the entry of address 0x1000 went with its page")
-    assert lines[2].endswith("anemone0: 9 more entries went with their pages")
+    assert lines[1].endswith("skew: the entry of address 0x1000 was lost with its page")
+    assert lines[2].endswith("anemone0: 9 more entries were lost with their pages")
     assert lines[3].endswith("id 77: event of type 0, counter 1")
 
 

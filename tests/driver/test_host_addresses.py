@@ -42,7 +42,7 @@ def test_identity_begins_with_the_range(tool: Tool) -> None:
 
 @pytest.mark.parametrize(("range_", "shift", "keys"), [
     ("[0, 0x100_0000_0000]", 21, 512),
-    ("[0, 0x100_0000_0000]", 22, 256),  # fewer than the table has
+    ("[0, 0x100_0000_0000]", 22, 256),  # fewer keys than table entries
     ("[0x10_2000_0000, 0x100_0000_0000]", 22, 128),
 ])  # fmt: skip
 def test_identity_of_a_range_beyond_the_memory(
@@ -214,7 +214,7 @@ def test_pid_of_linux(empty: Tool) -> None:
 def test_memory_that_moved(empty: Tool) -> None:
     empty.device("moved")
     refused = empty("map", "skew", "--pid", PID)
-    assert refused.code == 1 and "put the memory elsewhere" in refused.err
+    assert refused.code == 1 and "moved the memory" in refused.err
     assert "remove it and add it again" in refused.err
 
 

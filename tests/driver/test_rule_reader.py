@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from anemone.hardware.features import Features
 from anemone.hardware.geometry import Geometry
 from anemone.io.errors import InputError
 from anemone.telemetry.rules import Rule, load_rules, truncated_operands
@@ -48,9 +49,7 @@ def check(build: Path):
 
 def expected(rule: Rule) -> dict:
     """What `check --json` must show of a rule, except its regions."""
-    # The driver has no rules that hash: test_no_hash.
-    assert rule.hash_size == 0
-    apart = ("map", "read_every", "hash_multiplier", "hash_size")
+    apart = ("map", "read_every")
     fields = {k: v for k, v in vars(rule).items() if k not in apart}
     if rule.notify_op == "none":
         fields["notify_operand"] = 0
@@ -134,11 +133,18 @@ def test_near_is_for_flat_memory_mode(check) -> None:
     assert check(text.replace("sub =", "# "), "--flat").json[0]["near"] == "hit"
 
 
-def test_no_hash(check, tmp_path: Path) -> None:
+def test_a_hash(check, tmp_path: Path) -> None:
+    """Refused where no hash stage is built in."""
     text = LEAST + "hash = { multiplier = 3, size = 8 }\n"
     assert not compare(check, tmp_path, text, GEOMETRY, *SMALL)
     (line,) = check(text, *SMALL).err.splitlines()
     assert "hash" in line.partition("; allowed: ")[0], line
+    built = replace(GEOMETRY, features=Features(hash=True))
+    assert compare(check, tmp_path, text, built, *SMALL, "--hash")
+    for bad in ("2, size = 8", "0x800_0001, size = 8", "3, size = 0", "3, size = 99999",
+                "3", "3, size = 8, x = 1"):  # fmt: skip
+        wrong = text.replace("3, size = 8", bad)
+        assert not compare(check, tmp_path, wrong, built, *SMALL, "--hash"), bad
 
 
 # --- Files that are drawn -----------------------------------------------------------------------
@@ -162,6 +168,8 @@ def toml(rule: Rule, draw: random.Random) -> str:
     pairs = ("," + gap).join(
         f"[{n(k)}, {n(b)}{draw.choice(['', ','])}]" for k, b in rule.map.tolist()
     )
+    hashed = table("hash", multiplier=n(rule.hash_multiplier), size=n(rule.hash_size))
+    hashed = hashed if rule.hash_size else ""
     operand = n(rule.operand) if rule.operand_kind == "imm" else f'"{rule.operand_kind}"'
     quote = draw.choice(["'", '"'])
     lines = [
@@ -170,6 +178,7 @@ def toml(rule: Rule, draw: random.Random) -> str:
         f"range = [{n(rule.start)},{gap}{n(rule.end)}{gap}]\n",
         table("primary", mask=n(rule.primary_mask), shift=n(rule.primary_shift)),
         table("sub", mask=n(rule.sub_mask), shift=n(rule.sub_shift)),
+        hashed,
         table("update", op=f'"{rule.op}"', operand=operand),
         f"width = {rule.width} # bits\n",
         table("notify", op=f'"{rule.notify_op}"', operand=n(rule.notify_operand)),
@@ -188,12 +197,24 @@ def toml(rule: Rule, draw: random.Random) -> str:
 def at_regions(rule: Rule) -> Rule:
     """The rule with base indices at which the driver can begin a region."""
     last = min(rule.sub_mask >> rule.sub_shift, (DRAWN.device_bytes - 1) >> rule.sub_shift)
+    if rule.hash_size:
+        last = rule.hash_size - 1
     counters = 1 << last.bit_length()
     return replace(rule, map=[[k, b - b % counters] for k, b in rule.map.tolist()])
 
 
-DRAWN = Geometry(channels=2, pipelines=4, states=16, table=16, device_gib=1)
-DRAWN_OPTIONS = ["--pipelines", "4", "--states", "16", "--table", "16", "--device-gib", "1"]
+DRAWN = Geometry(2, 4, states=16, table=16, device_gib=1, features=Features(hash=True))
+DRAWN_OPTIONS = [
+    "--pipelines",
+    "4",
+    "--states",
+    "16",
+    "--table",
+    "16",
+    "--device-gib",
+    "1",
+    "--hash",
+]
 SHARED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
 
@@ -225,8 +246,8 @@ def test_a_good_file_with_pieces_replaced(check, tmp_path: Path, edits: list) ->
     compare(check, tmp_path, text, GEOMETRY, *SMALL)
 
 
-KEYS = ["name", "type", "range", "primary", "sub", "update", "width", "notify", "read_effect",
-        "map", "read_every", "x"]  # fmt: skip
+KEYS = ["name", "type", "range", "primary", "sub", "hash", "update", "width", "notify",
+        "read_effect", "map", "read_every", "x"]  # fmt: skip
 
 
 @settings(max_examples=150, suppress_health_check=SHARED)

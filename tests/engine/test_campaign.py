@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random rules, traffic and reads at the engine's ports, and whether they met what they should.
+"""Random rules, traffic and reads at the engine's ports, and their coverage.
 
-To repeat what failed: SEED=17 CONFIG=p2c2 pytest tests/engine/test_campaign.py, with WAVES=1 for
+To repeat a failure: SEED=17 CONFIG=p2c2 pytest tests/engine/test_campaign.py, with WAVES=1 for
 build/bench/engine/campaign/*/dump.fst.
 """
 
@@ -14,13 +14,13 @@ from tests.bench.build import ROOT
 from tests.engine.bench.coverage import required
 from tests.engine.bench.shards import BENCH
 
-SEEDS, EVENTS = 200, 1_000_000  # at least
+SEEDS, EVENTS = 200, 1_000_000  # minimums
 REPORT = ROOT / "build" / "coverage.json"
 
 
 @pytest.mark.parametrize("shard", BENCH.shards(), ids=str)
 def test_ports_equal_the_golden_model(shard: Shard, testrun_uid: str) -> None:
-    """Every ready, line, counter, latch and final state of every seed."""
+    """Compares every ready, line, counter, latch and final state of every seed."""
     totals = BENCH.played(shard, testrun_uid)["totals"]
     print(f"{shard}: {totals}")
     assert totals["seeds"] == shard.count
@@ -29,6 +29,6 @@ def test_ports_equal_the_golden_model(shard: Shard, testrun_uid: str) -> None:
 if BENCH.whole:
 
     def test_every_bin_is_covered(testrun_uid: str) -> None:
-        """All of the campaign's seeds together meet every situation in the testplan."""
+        """The campaign's seeds together cover every situation in the testplan."""
         totals = BENCH.covered(required(), testrun_uid, REPORT)
         assert totals["seeds"] >= SEEDS and totals["events"] >= EVENTS, totals

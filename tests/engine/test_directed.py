@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The directed cocotb tests of the engine, each as a test of its own."""
+"""Runs each directed cocotb test of the engine as a separate test."""
 
 import pytest
 

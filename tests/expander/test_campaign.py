@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random traffic, rules and readout through the expander's ports, and what they met.
+"""Random traffic, rules and reads at the expander's ports, and their coverage.
 
-To repeat what failed: SEED=17 CONFIG=x2 pytest tests/expander/test_campaign.py, with WAVES=1 for
+To repeat a failure: SEED=17 CONFIG=x2 pytest tests/expander/test_campaign.py, with WAVES=1 for
 build/bench/expander/campaign/*/dump.fst.
 """
 
@@ -14,13 +14,13 @@ from tests.bench.build import ROOT
 from tests.expander.bench.coverage import required
 from tests.expander.bench.shards import BENCH
 
-BEATS = 300_000  # at least
+BEATS = 300_000  # minimum
 REPORT = ROOT / "build" / "coverage-expander.json"
 
 
 @pytest.mark.parametrize("shard", BENCH.shards(), ids=str)
 def test_expander_equals_the_golden_models(shard: Shard, testrun_uid: str) -> None:
-    """Every beat, answer, counter, interrupt and final state of every seed."""
+    """Compares every beat, answer, counter, interrupt and final state of every seed."""
     totals = BENCH.played(shard, testrun_uid)["totals"]
     print(f"{shard}: {totals}")
     assert totals["seeds"] == shard.count
@@ -29,6 +29,6 @@ def test_expander_equals_the_golden_models(shard: Shard, testrun_uid: str) -> No
 if BENCH.whole:
 
     def test_every_bin_is_covered(testrun_uid: str) -> None:
-        """All of the campaign's seeds together meet every situation in the testplan."""
+        """The campaign's seeds together cover every situation in the testplan."""
         totals = BENCH.covered(required(), testrun_uid, REPORT)
         assert totals["beats"] >= BEATS, totals

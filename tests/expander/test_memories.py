@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every memory in the emitted SystemVerilog has a code, parity or copies, and a test flips bits of
-it; or it is said here why not.
+"""Every memory in the emitted SystemVerilog has a code, parity or copies, and a test flips its
+bits; the exceptions are listed here with their reasons.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from tests.expander.bench.sizes import BUILDS
 from tests.flat.bench import build as flat
 from tests.flat.bench import directed_upsets as flat_upsets
 
-NONE = r"(?!)"  # no name is like this
-# Around a memory's module, and no protection by themselves.
+NONE = r"(?!)"  # matches no name
+# Modules around a memory that do not protect it themselves.
 CARRIERS = re.compile(r"Queue\d+_\w+|Ram1R1W|VotedRamCopy")
-# By the module that has them: the instances whose words have a code, parity or copies.
+# For each module, the instances whose words have a code, parity or copies.
 PROTECTED = {
     "ProtectedRam": r"ram",
     "ProtectedQueue": r"queue",
@@ -30,13 +30,13 @@ PROTECTED = {
     "StateArray": r"bank_[0-7]",
     "TranslationTable": r"banks_bank_\d+",
 }
-# Those that are bare, and why they may be.
+# Memories without protection, and why they need none.
 REQUESTS = "of the control port: software reads back what counts, and its reads can be made again"
 BARE = {
     "AxiLiteSlave": (r"addresses_q|data_q|io_bus_b_q|answers", REQUESTS),
     "AvalonBridge": (r"ar|aw|w", REQUESTS),
 }
-# Instances of `PROTECTED` of which a test flips bits, beside those of `directed_upsets`.
+# Instances of `PROTECTED` in which a test flips bits, besides those of `directed_upsets`.
 FLIPPED = {
     "directed_lines": "|".join(
         rf"telemetry\.{re.escape(path)}$"
@@ -53,8 +53,8 @@ FLAT_FLIPPED = "|".join(
 
 @dataclass(frozen=True)
 class Instance:
-    """A memory that is not itself around another one. owner: the module that has it, or what
-    carries it; name: what it is there.
+    """A memory without another memory inside it. owner: the module that has it or the modules
+    around it; name: its instance name there.
     """
 
     path: str
@@ -63,7 +63,7 @@ class Instance:
 
 
 def modules(rtl: Path) -> dict[str, str]:
-    """The text of every module, by its name."""
+    """The text of every module, by name."""
     texts = ((rtl / name).read_text() for name in (rtl / "filelist.f").read_text().split())
     return {
         found[1]: found[0]
@@ -73,7 +73,7 @@ def modules(rtl: Path) -> dict[str, str]:
 
 
 def stem(module: str) -> str:
-    """Without the number that the emitter gave it."""
+    """A name without the number that the emitter added."""
     return re.sub(r"_\d+$", "", module)
 
 
@@ -93,7 +93,7 @@ def instances(texts: dict[str, str], top: str) -> Iterator[Instance]:
     def walk(module: str, path: tuple[str, ...], owner: str, at: str) -> Iterator[Instance]:
         for child, name in below[module]:
             here = (*path, name)
-            # Who has it, seen from inside of what carries it.
+            # The owner as seen from inside the modules around the memory.
             has, place = (owner, at) if CARRIERS.fullmatch(stem(module)) else (stem(module), name)
             carried = ".".join(path if CARRIERS.fullmatch(stem(module)) else here)
             if child in memories:
@@ -125,7 +125,7 @@ def excused(memory: Instance) -> bool:
 
 @each_build
 def test_every_memory_is_protected(build: str) -> None:
-    """A new one is noticed here."""
+    """Fails if a new memory has no protection."""
     found = memories(build)
     assert found
     for memory in found:
@@ -134,7 +134,7 @@ def test_every_memory_is_protected(build: str) -> None:
 
 @each_build
 def test_bits_of_every_protected_memory_are_flipped(build: str) -> None:
-    """In some test, by its place in the design."""
+    """Each protected memory is flipped in some test, by its place in the design."""
 
     def flipped(path: str) -> bool:
         if build in flat.BUILDS:
@@ -149,7 +149,7 @@ def test_bits_of_every_protected_memory_are_flipped(build: str) -> None:
 
 
 def test_what_the_lists_name_is_there() -> None:
-    """Nothing is excused, or looked for, that there is not."""
+    """The lists have no stale entries."""
     found = [memory for build in BUILT for memory in memories(build)]
     for owner, name in [*PROTECTED.items(), *((o, n) for o, (n, _) in BARE.items())]:
         for one in name.split("|"):
@@ -169,7 +169,7 @@ def test_what_the_lists_name_is_there() -> None:
     ids=["beside a code", "in a module", "a plain queue"],
 )
 def test_a_bare_memory_is_found(module: str, broken: str, instead: str) -> None:
-    """Wherever it is."""
+    """A memory without protection is found at any place in the design."""
     texts = modules(expander.emit(BUILDS["x2"]))
     name = next(n for n, text in texts.items() if stem(n) == module and re.search(broken, text))
     texts[name] = re.sub(broken, instead, texts[name])

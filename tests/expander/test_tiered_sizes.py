@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expanders in flat memory mode of sizes and hosts that no bench plays: emitted, and looked at."""
+"""Emits and checks expanders in flat memory mode of sizes and hosts that no bench simulates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZES = [(1, 1, 1), (4, 3, 4), (1, 4, 2)]  # channels, ratio, hosts
 
 @pytest.mark.parametrize(("channels", "ratio", "hosts"), SIZES)
 def test_tiered_sizes(channels: int, ratio: int, hosts: int, tmp_path: Path) -> None:
-    """Verilator has nothing to say of the SystemVerilog, and params.json has the sizes."""
+    """Verilator's lint accepts the SystemVerilog, and params.json has the sizes."""
     sizes = ("--channels", str(channels), "--ratio", str(ratio), "--hosts", str(hosts))
     command = builder.run_with(("--top", "expander", "--flat", *sizes, *LEAST))
     verilog = builder.emit(tmp_path / "rtl", command)

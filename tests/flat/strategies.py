@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random configurations of flat memory mode and traces for them, small, so that sets are hot."""
+"""Random small configurations of flat memory mode and traces with hot sets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ policies = (
 
 @st.composite
 def configs(draw: st.DrawFn, most_lines: int = 12) -> FlatConfig:
-    """Every ratio and policy; dedicated memory within the sets' addresses, across their end, behind
+    """All ratios and policies; dedicated memory within the sets' addresses, across their end, after
     it, or none.
     """
     near_lines, ratio = draw(st.integers(1, most_lines)), draw(st.integers(1, 4))
@@ -31,7 +31,7 @@ def configs(draw: st.DrawFn, most_lines: int = 12) -> FlatConfig:
 
 @st.composite
 def traces(draw: st.DrawFn, config: FlatConfig, most: int = 80) -> tuple[np.ndarray, np.ndarray]:
-    """addr and write columns: any line there is, few lines again and again, or a scan."""
+    """addr and write columns: random lines, few repeated lines, or a scan."""
     n = draw(st.integers(0, most))
     rng = np.random.default_rng(draw(st.integers(0, 1 << 32)))
     lines = np.array(sorted({*range(config.lines), *config.dedicated_lines}), np.uint64)
@@ -40,6 +40,6 @@ def traces(draw: st.DrawFn, config: FlatConfig, most: int = 80) -> tuple[np.ndar
         line = lines[np.arange(n) % len(lines)]
     else:
         line = rng.choice(rng.permutation(lines)[: 3 if kind == "few" else None], n)
-    # Any byte of the line will do.
+    # An address may be any byte of the line.
     addr = line * np.uint64(LINE_BYTES) + rng.integers(0, LINE_BYTES, n, np.uint64)
     return addr, rng.random(n) < draw(st.sampled_from([0.0, 0.3, 1.0]))

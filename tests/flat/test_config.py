@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FLAT.toml: what a good one means, and that every bad one is one line that says why."""
+"""FLAT.toml: valid ones are read correctly, invalid ones give a one-line error."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_defaults_and_extremes() -> None:
     assert parse("near_lines = 5\ndedicated = [0, 0x4000_0000]").dedicated == (0, 1 << 30)
 
 
-# (what to replace in GOOD, with what, place, field, value, a word of what is allowed)
+# (text in GOOD, its replacement, place, field, value, a part of the allowed values)
 BAD = [
     ("near_lines = 1000\n", "", "top level", "near_lines", "missing", "must give near_lines"),
     ("1000", "0", "line 2", "near_lines", "0", "a whole number of 1 to 0x1000000"),
@@ -86,7 +86,7 @@ def test_bad_field(old: str, new: str, place: str, field: str, value: str, allow
 
 
 def test_lines_are_only_told_when_they_are_sure() -> None:
-    """Here the text has two lines that look like the field, of which one is within a string."""
+    """The text has two lines that look like the field; one is within a string."""
     with pytest.raises(InputError, match=r"^f.toml: top level: ratio is 9; "):
         parse('near_lines = 1\nratio = 9\nn = """\nratio = 1"""')
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`anemone flat` from end to end: what it writes, and what bad input gets."""
+"""`anemone flat` end to end: its output files, and its errors for invalid input."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_bad_command_line(
 def test_reads_of_wrong_data_fail_the_command(
     files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The results are written all the same: they say how many."""
+    """The results are still written, with the number of mismatches."""
     right = flat.run
 
     def wrong(*arguments: object) -> FlatResult:

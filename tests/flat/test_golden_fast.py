@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fast model of flat memory mode equals the plain one, and is fast."""
+"""The fast model of flat memory mode equals the reference model, and is fast."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def assert_same(
     parts: list[tuple[np.ndarray, np.ndarray]],
     policies: Sequence[tuple[str, int]] = (),
 ) -> None:
-    """All of a trace in windows: outcomes, counts, tags and the contents of every line touched.
+    """Compare a trace in windows: outcomes, counts, tags and contents of all touched lines.
 
     policies: set before each window but the first.
     """
@@ -61,7 +61,7 @@ def test_the_fast_model_equals_the_plain_one(data: st.DataObject) -> None:
 @settings(max_examples=300)
 @given(st.data())
 def test_policies_that_change_between_windows(data: st.DataObject) -> None:
-    """Few sets, so that what a policy has counted is there for the next."""
+    """Few sets, so that counts of one policy are still there for the next one."""
     config = data.draw(configs(most_lines=3))
     parts = [data.draw(traces(config, 30)) for _ in range(data.draw(st.integers(2, 6)))]
     assert_same(config, parts, [data.draw(policies) for _ in parts[1:]])
@@ -111,7 +111,7 @@ def test_a_window_that_is_refused_does_nothing() -> None:
 @pytest.mark.parametrize("policy", [("every", 1), ("nth", 2), ("one_in", 5), ("never", 1)])
 @pytest.mark.parametrize("ratio", [1, 2, 3, 4])
 def test_many_sets(ratio: int, policy: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rows and their index grow again and again; sets lie far apart and side by side."""
+    """Rows and index grow repeatedly; sets are distant or adjacent."""
     monkeypatch.setattr(flat_fast, "_CHUNK", 300)
     rng = np.random.default_rng([SEED, ratio])
     near_lines = (1 << 40) + 12345
@@ -136,7 +136,7 @@ def test_a_read_of_wrong_data_is_a_mismatch() -> None:
 
 
 def test_data_of_another_window_are_a_mismatch() -> None:
-    """The first row of a window wrote other data than the first of the window before."""
+    """Row numbers continue, so the first writes of two windows have different data."""
     memory = flat_fast.FlatMemory(FlatConfig(4, 1))
     line, write = np.zeros(1, np.uint64), np.ones(1, bool)
     memory.accesses(line, write)
@@ -161,7 +161,7 @@ def test_progress() -> None:
 
 
 def test_twenty_million_accesses_a_second() -> None:
-    """On the benchmark's trace, of which half fits near."""
+    """On the benchmark's trace, half of which fits near memory."""
     trace = accesses(1 << 19, 1 << 21)
     flat_fast.FlatMemory.warm_up()
     best = 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plain model against what was worked out by hand, row by row of docs/flat.md."""
+"""The reference model compared with results by hand, for each row of docs/flat.md."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.flat.strategies import configs, traces
 
 A, B = b"a" * 64, b"b" * 64
 FEW = 0x3  # a strobe of two bytes
-LINES = 10  # near; not a power of two
+LINES = 10  # near lines; not a power of two
 
 # Accesses below: near reads, near writes, far reads, far writes.
 TABLE = [
@@ -55,7 +55,7 @@ def act(memory: FlatMemory, p: int, what: str) -> bytes | None:
 def test_the_table(
     ratio: int, kind: str, policy: str, n: int, what: str, outcome: int, traffic: tuple[int, ...]
 ) -> None:
-    """Each row, on a line that holds what it did after reset, for each tag that there is."""
+    """Each row of the table, on a line in its reset state, for each tag."""
     for tag in range(1, ratio + 1):
         config = FlatConfig(LINES, ratio, (1 << 20, (1 << 20) + 128), policy, n)
         memory = FlatMemory(config)
@@ -89,7 +89,7 @@ def test_merge() -> None:
 
 
 def outcomes(policy: str, n: int, accesses: list[int], near_lines: int = 4) -> str:
-    """Of reads of lines: h, m, s or d each."""
+    """Outcomes of reads of lines, as letters h, m, s or d."""
     memory = FlatMemory(FlatConfig(near_lines, 2, (0x1000, 0x1040), policy, n))
     codes = replay(memory, [(p * 64, False) for p in accesses])
     assert memory.mismatches == 0
@@ -161,7 +161,7 @@ def test_a_swap_moves_the_victim_to_where_the_missed_line_was() -> None:
 
 
 def test_dedicated_memory_is_never_looked_up_in_a_set() -> None:
-    """Also where the addresses are those of sets: line 5 is of set 1, if it were of any."""
+    """Also with addresses within the sets: line 5 would be in set 1."""
     memory = FlatMemory(FlatConfig(4, 1, (5 * 64, 6 * 64)))
     memory.write(5, A)
     memory.write(1, B)
@@ -185,7 +185,7 @@ def test_a_read_of_wrong_data_is_a_mismatch() -> None:
 
 
 def assert_exclusive(memory: FlatMemory) -> None:
-    """Each line is in exactly one slot, and holds what was last written to it."""
+    """Check that each line is in exactly one slot and has the data last written."""
     config = memory.config
     for set_index in range(config.near_lines):
         slots = [
@@ -200,7 +200,7 @@ def assert_exclusive(memory: FlatMemory) -> None:
 @settings(max_examples=300)
 @given(st.data())
 def test_nothing_is_lost_and_the_counts_add_up(data: st.DataObject) -> None:
-    """Random traces with partial writes: the invariants, and the table summed by outcome."""
+    """Random traces with partial writes: invariants, and the table summed by outcome."""
     config = data.draw(configs())
     memory = FlatMemory(config)
     addr, write = data.draw(traces(config))
@@ -221,7 +221,7 @@ def test_nothing_is_lost_and_the_counts_add_up(data: st.DataObject) -> None:
     for a, w in zip(addr.tolist(), write.tolist(), strict=True):
         dedicated_writes += w and a // 64 in config.dedicated_lines
     assert counts.near_reads == len(addr) - dedicated_writes
-    # A miss asks far for one access, and a swap for another, but for full-line writes.
+    # A miss needs one far access and a swap another one, except for full-line writes.
     asked = counts.far_reads + counts.far_writes
     swapped_whole = counts.misses + counts.swaps - asked
     assert 0 <= swapped_whole <= counts.swaps - partials

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Half of a footprint near: whose pages share a place, and what a plain count of that says."""
+"""Placement with near memory of half the footprint: pages that share colours, and a direct
+count.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ PAGE = 1 << PAGE_SHIFT
 
 @st.composite
 def programs(draw: st.DrawFn) -> Trace:
-    """A few tenants, each with pages of its own, anywhere; every page is touched."""
+    """Few tenants, each with its own pages at random addresses; every page is touched."""
     sizes = draw(st.lists(st.integers(1, 9), min_size=1, max_size=4))
     names = draw(st.lists(st.integers(0, 65535), unique=True, min_size=4, max_size=4))
     owner = np.repeat(np.array(names[: len(sizes)]), sizes)
@@ -57,7 +59,7 @@ def test_every_page_has_a_frame_of_its_own(trace: Trace, placement: str) -> None
 
 @given(trace=programs())
 def test_who_shares_places(trace: Trace) -> None:
-    """Isolated: nobody with another. Conflicting: everybody who can."""
+    """Isolated tenants share no colours; conflicting ones share as many as possible."""
 
     def shared(placement: str) -> tuple[int, int]:
         placed = place(trace, placement)
@@ -93,7 +95,7 @@ def test_a_plain_count_knows_what_it_can_count() -> None:
 def test_a_result_that_differs_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A hit too many, and a read of a wrong line: each is a failure of the main job."""
+    """One hit too many, or a read of a wrong line, makes `anemone sim` fail."""
     path = synthetic.save(synthetic.neighbours(3_000), tmp_path / "mixed.parquet")
     run = flat_analysis.run
 
@@ -126,7 +128,7 @@ def test_a_result_that_differs_is_told(
 
 
 def test_what_was_run_can_be_run_again(tmp_path: Path) -> None:
-    """flat.toml and trace.parquet are what a user would give `anemone flat`."""
+    """`anemone flat` accepts the written flat.toml and trace.parquet."""
     path = synthetic.save(synthetic.moving(3_000), tmp_path / "moving.parquet")
     out = tmp_path / "out"
     with pytest.raises(SystemExit) as stop:

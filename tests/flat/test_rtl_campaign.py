@@ -20,7 +20,9 @@ REPORT = ROOT / "build" / "coverage-flat.json"
 
 @pytest.mark.parametrize("shard", BENCH.shards(), ids=str)
 def test_the_controller_equals_the_golden_model(shard: Shard, testrun_uid: str) -> None:
-    """Every answer, outcome and counter of every seed, and the contents of near and far."""
+    """Every response, outcome and counter of every seed, and the contents of near and far
+    memory.
+    """
     totals = BENCH.played(shard, testrun_uid)["totals"]
     print(f"{shard}: {totals}")
     assert totals["seeds"] == shard.count
@@ -29,6 +31,6 @@ def test_the_controller_equals_the_golden_model(shard: Shard, testrun_uid: str) 
 if BENCH.whole:
 
     def test_every_kind_of_access_is_met(testrun_uid: str) -> None:
-        """All seeds together."""
+        """All seeds together fill every bin."""
         totals = BENCH.covered(required(), testrun_uid, REPORT)
         assert totals["beats"] >= BEATS, totals

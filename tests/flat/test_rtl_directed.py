@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The directed cocotb tests of the swap controller, each as a test of its own."""
+"""The directed cocotb tests of the swap controller, each as a separate test."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The controller equals the model on every trace, and the harness notices when it does not."""
+"""The controller equals the model on every trace, and the harness detects differences."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ SEED = 20261121
 GEOMETRY = Geometry(device_gib=1)
 RATIOS = (1, 2, 3, 4)
 POLICIES = [("every", 1), ("nth", 1), ("nth", 2), ("one_in", 3), ("never", 1)]
-# Answers in any order and late, from memories so quick that a set's swaps follow each other.
+# Late and reordered responses, from memories fast enough for back-to-back swaps of a set.
 RESTLESS = Memories(
     near_latency=3, far_latency=10, far_interval=1, jitter=25, seed=SEED, ids=3
 )  # fmt: skip
 
 
 def assert_equal(config: FlatConfig, trace: Trace, memories: Memories | None = None) -> FlatRun:
-    """Both engines on a trace: everything, and what was seen at the ports."""
+    """Compare both engines on a trace: all results, and the accesses at the ports."""
     run = run_memories(config, trace, GEOMETRY, memories or Memories())
     result = run.result
     assert differences(result, flat.run(config, trace, "model", GEOMETRY)) == []
@@ -46,7 +46,7 @@ def assert_equal(config: FlatConfig, trace: Trace, memories: Memories | None = N
     return run
 
 
-# Each example starts an engine anew, some 20 ms.
+# Each example starts an engine, which takes 20 ms.
 @settings(max_examples=100, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(data=st.data())
 def test_random_traces(data: st.DataObject) -> None:
@@ -57,7 +57,9 @@ def test_random_traces(data: st.DataObject) -> None:
 
 
 def shaped(rng: np.random.Generator, shape: str, config: FlatConfig, n: int) -> Trace:
-    """hot: a few sets, all their lines. scan: all lines in order. mixed: both, and any line."""
+    """hot: few sets with all their lines. scan: all lines in order. mixed: both, and random
+    lines.
+    """
     lines = config.near_lines
     tags = rng.integers(0, config.ratio + 1, n)
     hot = tags * lines + rng.choice(rng.integers(0, lines, 3), n)
@@ -146,7 +148,7 @@ def test_both_engines_write_the_same_bytes(tmp_path: Path) -> None:
 
 ENGINE = rtl.flat_memory(1, GEOMETRY.address_bits)
 CONFIG = FlatConfig(64)
-# All near lines, then all that change places with them.
+# All near lines, then all lines that swap with them.
 TRACE = Trace(np.arange(CONFIG.lines, dtype=np.uint64) * np.uint64(LINE_BYTES), np.zeros(128, bool))
 
 
@@ -156,8 +158,8 @@ def run_engine(program: Path, folder: Path) -> dict:
     return run_program([program, "run", folder / "job", folder / "trace", folder], None)
 
 
-# Faults in the emitted hardware, each with what the harness must say of it; reads of wrong data it
-# counts.
+# Faults in the emitted hardware, with the harness's expected message; reads of wrong data are
+# counted.
 FAULTS = {
     "a tag": (
         "LinePort*.sv",
@@ -195,7 +197,7 @@ def test_a_fault_in_the_hardware_is_noticed(
 
 
 def test_the_same_without_a_fault(program: Path, tmp_path: Path) -> None:
-    """Or else the tests of faults would show nothing."""
+    """Without a fault the same run passes, so the tests of faults are meaningful."""
     for simulator in (rtl.build(ENGINE), program):
         assert run_engine(simulator, tmp_path)["mismatches"] == 0
 

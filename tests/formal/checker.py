@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Model checking: Yosys makes gates of SystemVerilog, ABC looks whether an output can be one."""
+"""Model checking: Yosys synthesises SystemVerilog, and ABC checks whether an output can become
+1.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ opt_clean
 write_aiger {aiger}
 """
 
-# ABC's engines, with what each says of an output that is never one: for ever, or in so many frames.
+# ABC's engines, with their message for an output that is never 1: unbounded, or within a bound.
 FOR_EVER = ("pdr", "Property proved.")
 
 
@@ -38,14 +40,14 @@ def within(frames: int) -> tuple[str, str]:
 
 
 def emitted(name: str, main: str, *words: str) -> Path:
-    """The folder in which an object of hw/test wrote its SystemVerilog, asked by these words."""
+    """The folder with the SystemVerilog that an object of hw/test emits for these arguments."""
     tests = sorted((ROOT / "hw" / "test").rglob("*.scala"))
     command = ["hw.test", main]
     return builder.emit(WORK / name, lambda out: [*command, str(out), *words], tests)
 
 
 def proof(name: str) -> Path:
-    """The SystemVerilog of one of anemone.formal.EmitProof's."""
+    """The SystemVerilog of a proof of anemone.formal.EmitProof."""
     return emitted(name, "anemone.formal.EmitProof", name) / name / f"{name}.sv"
 
 
@@ -57,8 +59,10 @@ def tools() -> tuple[Path, ...]:
 
 
 def check(source: Path, work: Path, engine: str, proved: str) -> int | None:
-    """The frame in which an output of the module that the file is named for is one; None: never,
-    which ABC's engine says as `proved`.
+    """The frame in which an output of the module named like the file becomes 1; None if it never
+    does.
+
+    proved: the engine's message for None.
     """
     inputs = (source, source.stem, engine, proved, Path(__file__), *tools())
     return known(inputs, lambda: _checked(source, work, engine, proved))
@@ -79,7 +83,7 @@ def _checked(source: Path, work: Path, engine: str, proved: str) -> int | None:
 
 
 def broken(sound: Path, pattern: str, replacement: str, work: Path) -> Path:
-    """The same file with something else in it."""
+    """A copy of the file with a change."""
     text, places = re.subn(pattern, replacement, sound.read_text())
     assert places, f"nothing to break: {pattern}"
     source = work / sound.name

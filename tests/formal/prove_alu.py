@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The update ALU on the counters that test_alu.py leaves out, of 16 and 32 bits: `make prove`."""
+"""The update ALU with 16-bit and 32-bit counters, which test_alu.py leaves out: `make prove`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.formal.test_alu import ENGINE, NAMES
 
 @pytest.fixture(scope="session")
 def proofs() -> Path:
-    """The SystemVerilog of all cases, a folder each."""
+    """The SystemVerilog of all cases, in one folder each."""
     return emitted("alu", "anemone.nemo.EmitAlu")
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The whole swap controller: a read returns what was last written (Yosys, ABC's bmc3).
+"""The whole swap controller: a read returns the data last written (Yosys, ABC's bmc3).
 
-hw/test/flat/FlatMemoryProof.scala is the property: any three requests of two lines that share a
-set, by either of two ids, in any policy, above memories that answer early or late in any order.
+hw/test/flat/FlatMemoryProof.scala is the property: any three requests to two lines that share a
+set, with two ids and any policy, with memories that respond early or late in any order.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 
 from tests.formal.checker import broken, check, proof, within
 
-# Near is swept in 11; three accesses that miss, one behind the other, take some 30.
+# The sweep of near memory takes 11 cycles; three successive misses take about 30.
 FRAMES = int(os.environ.get("FRAMES", "40"))
 
 

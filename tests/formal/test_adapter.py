@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The answers of the board's controller behind its adapter, for ever (Yosys, ABC's pdr).
+"""Responses of the board's controller through its adapter, unbounded (Yosys, ABC's pdr).
 
-hw/test/expander/AdapterOrder.scala is the property: whatever is asked, answered and taken when,
-upstream sees the controller's answers, each once and in their order.
+hw/test/expander/AdapterOrder.scala is the property: for any timing of requests, responses and
+handshakes, upstream gets each of the controller's responses once and in order.
 """
 
 from __future__ import annotations

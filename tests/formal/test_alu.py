@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The update ALU on words of 64 bits: every op on counters of 8 and 64 bits (Yosys, ABC's bmc3).
+"""The update ALU on 64-bit words: every op on counters of 8 and 64 bits (Yosys, ABC's bmc3).
 
-hw/test/nemo/AluEquivalence.scala is the property: what a counter becomes is what the op means,
-whichever counters of the word are updated, and a chained update meets what the one before made,
-or the one before that.
+hw/test/nemo/update/AluEquivalence.scala is the property: a counter's new value is the op's result,
+for any updated counters of the word, and a forwarded update sees the result of the update before or
+of the one before that.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import pytest
 from anemone.telemetry.rules import OPS
 from tests.formal.checker import broken, check, emitted, within
 
-# Reset, the operand's three cycles, two updates of which the second may be chained, and one more.
+# Reset, three cycles for the operand, two updates (the second may be forwarded), and one more.
 FRAMES = 8
 ENGINE = within(FRAMES)
 SHIFTS = [f"{op}-by-{amount}" for op in ("shr", "shl") for amount in (0, 3, 6, 9, 35)]
 NAMES = [*(op for op in OPS if op not in ("shr", "shl")), "set", *SHIFTS]
-# The narrowest and the widest; `make prove` does those between (prove_alu.py).
+# The narrowest and the widest counters; `make prove` checks the others (prove_alu.py).
 CASES = [f"{name}-{width}" for name, width in product(NAMES, (8, 64))]
 
 
@@ -36,16 +36,16 @@ def test_a_counter_becomes_what_the_op_means(case: str, proofs: Path, tmp_path: 
     assert check(proofs / case / "AluEquivalence.sv", tmp_path, *ENGINE) is None
 
 
-# The case that refutes it; what firtool writes, and what breaks it.
+# (the case that refutes it, firtool's text, the faulty replacement)
 MUTANTS = {
     "a carry goes on past its counter": ("add-8", r"io_operand_guardsA\[3\],", "1'h1,"),
     "a difference begins without a one": ("sub-8", r"io_operand_guardsB\[3\],", "1'h0,"),
-    "a wide counter's carry is not asked for": ("max-64", r"~io_operand_late_3\b", "1'h1"),
-    "what two before made is lost": ("or-32", r"\{64\{io_second\}\}", "64'h0"),
+    "a wide counter's carry is not asked for": ("max-64", r"~io_operand_useWordCarry_3\b", "1'h1"),
+    "what two before made is lost": ("or-32", r"\{64\{io_forward2\}\}", "64'h0"),
     "what is not taken goes on": (
         "addsat-16",
-        r"io_chain & io_operand_early \?",
-        "io_operand_early ?",
+        r"io_forward1 & io_operand_useByteCarry \?",
+        "io_operand_useByteCarry ?",
     ),
 }
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contract of a lane, by bounded model checking (Yosys, ABC's bmc3).
+"""The contract of a lane by bounded model checking (Yosys, ABC's bmc3).
 
-hw/test/nemo/LaneContract.scala is the property: any sequence of events, reads with effect,
-snapshots, acknowledgements' slots and table writes, on any one counter, with any operand.
+hw/test/nemo/LaneContract.scala is the property, for any sequence of events, reads with effect,
+snapshots, slots of acknowledgements and table writes, on any counter with any operand.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 
 from tests.formal.checker import broken, check, emitted, within
 
-# Reset and clearing take 9 cycles; the longest hazard is a walk (2 words) and the 4 slots behind
+# Reset and clearing take 9 cycles; the longest hazard is a serial RMW (2 words) and 4 slots behind
 # it; a pipeline is 9 cycles deep, and three of them are to fit behind the hazard.
 FRAMES = 9 + 2 + 4 + 3 * 9
 
@@ -33,11 +33,11 @@ def test_contract_holds(case: str, proofs: Path, tmp_path: Path) -> None:
     assert check(proofs / case / "LaneProof.sv", tmp_path, *ENGINE) is None
 
 
-# The case that refutes it; what firtool writes, and what breaks it.
+# (the case that refutes it, firtool's text, the faulty replacement)
 MUTANTS = {
-    "the slot right before is not chained": (
+    "the slot right before is not forwarded": (
         "add-set-4",
-        r"(\.io_chain +)\(.*\)",
+        r"(\.io_forward1 +)\(.*\)",
         r"\g<1>(1'h0)",
     ),
     "parity is not kept": ("add-set-4", r"(\.io_value_parity +)\(.*\)", r"\g<1>(1'h0)"),
@@ -48,27 +48,27 @@ MUTANTS = {
     ),
     "a line misses the slot three before": (
         "add-set-4",
-        r"(\bthirdHit\[[01]\] \? )third_data\b",
+        r"(\bforward3Hit\[[01]\] \? )forward3_data\b",
         r"\g<1>4'h0",
     ),
     "a line keeps what was stored of a word in flight": (
         "add-set-4",
-        r"\bold\[[01]\](\s+\?)",
+        r"\boverwritten\[[01]\](\s+\?)",
         r"1'h0\g<1>",
     ),
     "an acknowledgement puts no operand": (
         "add-set-4",
-        r"\bloadNext \| io_slot_read & io_slot_take & io_slot_walk\b",
+        r"\bloadNext \| io_slot_read & io_slot_acknowledge & io_slot_serialRmw\b",
         r"loadNext",
     ),
     "an acknowledgement sets, whatever its op": (
         "add-set-4",
-        r"\bio_slot_take \? io_slot_op\b",
-        r"io_slot_take ? 4'hF",
+        r"\bio_slot_acknowledge \? io_slot_op\b",
+        r"io_slot_acknowledge ? 4'hF",
     ),
-    "a walk's words are not gathered": (
+    "the words of a serial RMW are not gathered": (
         "add-shr-4",
-        r"(read_r_1 & \()~slots_later_r_1_walk \| ~slots_later_r_1_word\)",
+        r"(read_r_1 & \()~slots_later_r_1_serialRmw \| ~slots_later_r_1_word\)",
         r"\g<1>1'h1)",
     ),
 }

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flat memory mode's MSHRs: allocation, for ever; lists of operations, for a while (Yosys, ABC).
+"""Flat memory mode's MSHRs: allocation, unbounded; lists of operations, bounded (Yosys, ABC).
 
-hw/test/flat/MshrAllocatorReference.scala and MshrOpListsReference.scala are the properties:
-whatever is asked and decided since power came up, no two of four requests hold one set by
-different MSHRs, no MSHR is given away that a request waits for; and of whatever operations are
-pushed and popped, none is forgotten, in each MSHR's order.
+hw/test/flat/MshrAllocatorReference.scala and MshrOpListsReference.scala are the properties: for any
+requests and decisions since power-up, no two of four requests hold the same set with different
+MSHRs, and no MSHR that a request waits for is reallocated; for any pushes and pops, no operation is
+lost and each MSHR's order is kept.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 
 from tests.formal.checker import FOR_EVER, broken, check, proof, within
 
-# A reset, and any three operations put and taken in any order.
+# A reset, and three operations pushed and popped in any order.
 FRAMES = 8
 A_WHILE = within(FRAMES)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is counted of each id, for a while (Yosys, ABC's bmc3).
+"""Counters by id, bounded (Yosys, ABC's bmc3).
 
 hw/test/bus/IdCounterReference.scala and hw/test/expander/SameIdTrackerReference.scala are the
-properties: whatever is seen, asked, issued and answered when, an id's count is that of a plain
-register.
+properties: for any timing of requests, look-ups and responses, an id's count equals a plain
+register's.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ import pytest
 
 from tests.formal.checker import broken, check, proof, within
 
-# A reset, the two cycles in which counts are zeroed, and two look-ups behind the four under way.
+# A reset, two cycles to zero the counts, and two look-ups after the four in flight.
 A_WHILE = within(14)
 
 
 @pytest.fixture(scope="session")
 def counter() -> Path:
-    """The property of a counter."""
+    """The counter's property."""
     return proof("IdCounterReference")
 
 
 @pytest.fixture(scope="session")
 def order() -> Path:
-    """That of how many are ahead."""
+    """The property of the number of earlier requests."""
     return proof("SameIdTrackerReference")
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One order of events, reads and acknowledgements, for a while (Yosys, ABC's bmc3).
+"""The order of events, reads and acknowledgements, bounded (Yosys, ABC's bmc3).
 
-hw/test/nemo/SlotOrder.scala is the property: whatever comes when, each has its slots, in order.
+hw/test/nemo/SlotOrder.scala is the property: for any timing, each gets its slots in order.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pytest
 
 from tests.formal.checker import broken, check, proof, within
 
-# A reset, an acknowledgement, its queue drained, and a walk, four slots each.
+# A reset, an acknowledgement, its queue drained, and a serial RMW, four slots each.
 A_WHILE = within(18)
 
 
@@ -29,18 +29,18 @@ def test_slots_keep_one_order(order: Path, tmp_path: Path) -> None:
 MUTANTS = {
     "a read is accepted beside an event": (r"io_open & ~io_event_valid;", "io_open;"),
     "a read overtakes those that wait": (
-        r"~busy & ~_waiting_io_deq_valid & ~io_hold",
+        r"~busy & ~_eventQueue_io_deq_valid & ~io_hold",
         "~busy & ~io_hold",
     ),
     "an event passes those that wait": (
-        r"(io_event_valid & )\(busy \| _waiting_io_deq_valid\)",
+        r"(io_event_valid & )\(busy \| _eventQueue_io_deq_valid\)",
         r"\1busy",
     ),
-    "an event has a walk's slot": (
-        r"~busy & \(_waiting_io_deq_valid \| io_event_valid\)",
+    "an event has a slot of a serial RMW": (
+        r"~busy & \(_eventQueue_io_deq_valid \| io_event_valid\)",
         "io_event_valid",
     ),
-    "a walk is a word short": (r"walk \? word != 2'h3", "walk ? word != 2'h2"),
+    "a serial RMW is a word short": (r"inSerialRmw \? word != 2'h3", "inSerialRmw ? word != 2'h2"),
 }
 
 

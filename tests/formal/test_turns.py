@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory's answers and a telemetry line that could go: neither waits for ever (Yosys, ABC's pdr).
+"""Memory's responses and telemetry lines: neither starves (Yosys, ABC's pdr).
 
-hw/test/expander/ReadResponseArbiterProof.scala is the property: so many of memory's beats pass a
-line and no more, and where somebody can go exactly one goes, whatever the host takes.
+hw/test/expander/ReadResponseArbiterProof.scala is the property: a bounded number of memory beats
+pass a ready line, and exactly one of the two sides advances if either can, for any ready signal of
+the host.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""memo on whatever machine this is: what it prints, that its checks can fail, and only such
-comparisons of times as are far apart on any machine, in one run."""
+"""memo on any machine: its output, that its checks can fail, and comparisons of times within one
+run that differ strongly on every machine.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ QUICK = [
 
 @pytest.fixture(scope="module", autouse=True)
 def built() -> None:
-    """Warnings are errors; what is there already is not built again, by one worker at a time."""
+    """Build with warnings as errors, once, by one worker at a time."""
     words = ["make", "-s", "-C", ROOT / "sim/memo", f"BUILD={MEMO.parent}"]
     with locked(MEMO):
         done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -55,7 +56,7 @@ def isas() -> list[str]:
 
 @pytest.mark.parametrize("isa", isas())
 def test_every_test_of_a_run(isa: str, tmp_path: Path) -> None:
-    """With each width of vectors: all rows, in JSON that `plot` takes, and checks that passed."""
+    """With each vector width the JSON has all rows, `plot` accepts it, and the checks passed."""
     tests = "latency,chase,bandwidth,copy"
     done = memo(*QUICK, "--isa", isa, "--json", "--tests", tests)
     assert done.returncode == 0, done.stderr
@@ -82,7 +83,9 @@ def test_the_widest_is_the_default() -> None:
 
 
 def test_memory_is_slower_than_the_first_cache() -> None:
-    """Also out of a large last cache by ten times and more; three are asked for."""
+    """Memory is at least ten times slower even with a large last-level cache; the test needs
+    three.
+    """
     done = memo("--json", "--node", "0", "--bytes", "16M", "--tests", "chase")
     rows = json.loads(done.stdout)["rows"]
     assert rows[-1]["bytes"] == 16 << 20
@@ -91,25 +94,25 @@ def test_memory_is_slower_than_the_first_cache() -> None:
 
 
 def test_the_last_cache() -> None:
-    """The row is there; what it says depends on who else uses the cache."""
+    """The row exists; its values depend on other users of the cache."""
     (row,) = json.loads(memo("--json", "--node", "0", "--tests", "cache").stdout)["rows"]
     assert row["serves"] == ("yes" if row["half_ns"] < 0.7 * row["past_ns"] else "no")
 
 
 def test_checks_can_fail(tmp_path: Path) -> None:
-    """Kernels that read and write nothing are noticed, each of them; the status says so."""
+    """Each kernel that does not read or write is detected, and changes the exit status."""
     program = built_with(tmp_path / "broken", "broken.c", "kernels")
     done = memo(*QUICK, "--json", "--tests", "latency,bandwidth,copy", program=program)
     assert done.returncode == 1 and json.loads(done.stdout)["checks"] == "wrong"
     for said in ("ld: 50 of 50", "nt-st: 50 of 50", "did not read what was written", "copy by st"):
         assert f"memo: wrong: {said}" in done.stderr or said in done.stderr
-    assert "copy by memcpy" not in done.stderr  # which was not replaced
+    assert "copy by memcpy" not in done.stderr  # memcpy was not replaced
 
 
 def built_with(program: Path, source: str, *without: str) -> Path:
-    """A program of this folder, with memo's own objects but these."""
+    """A program of this folder with memo's objects except these."""
     flags = ["-std=gnu11", "-D_GNU_SOURCE", "-O1", "-pthread", f"-I{ROOT}/sim/memo"]
-    other = {*without, "plain_chase", "atomic_chase"}  # programs of their own
+    other = {*without, "plain_chase", "atomic_chase"}  # separate programs
     objects = [o for o in MEMO.parent.glob("*.o") if o.stem not in other]
     command = ["cc", *flags, ROOT / "tests/memo" / source, *objects, "-o", program]
     subprocess.run(command, check=True)
@@ -118,7 +121,7 @@ def built_with(program: Path, source: str, *without: str) -> Path:
 
 @pytest.mark.parametrize("gib", [1, 256, 1024])
 def test_lines_of_large_memory(tmp_path: Path, gib: int) -> None:
-    """Sixteen different lines a batch, from all of the region: also where it has 2^32 or more."""
+    """A batch has sixteen different lines of the whole region, also with 2^32 lines or more."""
     program = built_with(tmp_path / "far", "far.c", "latency", "main")
     done = memo(str(gib << 30), program=program)
     assert done.returncode == 0
@@ -182,7 +185,7 @@ def test_what_cannot_be_had_leaves_no_half_of_json() -> None:
 
 
 def test_the_pages_have_every_option() -> None:
-    """--help, the man page and docs/memo.md; groff has nothing to complain of."""
+    """--help, the man page and docs/memo.md agree, and groff reports no error."""
     page = ROOT / "docs/man/memo.1"
     words = ["groff", "-man", "-t", "-ww", "-Tascii", page]
     made = subprocess.run(words, capture_output=True, text=True, check=True)
@@ -247,7 +250,7 @@ def test_bad_results(tmp_path: Path, old: str, new: str, said: str, capsys) -> N
 
 
 def test_what_mbw_prints_is_compared(monkeypatch) -> None:
-    """Rates of mbw are MiB/s, the best of its runs is taken, its average is not."""
+    """mbw's rates are MiB/s; its best run counts, not its average."""
     said = "0\tMethod: MEMCPY\tElapsed: 0.1\tMiB: 64.00000\tCopy: 1000.000 MiB/s\n"
     said += said.replace("1000", "2000").replace("0\t", "1\t", 1)
     said += "AVG\tMethod: MEMCPY\tElapsed: 0.1\tMiB: 64.00000\tCopy: 9000.000 MiB/s\n"

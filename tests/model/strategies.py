@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random geometries, rules and traces, small and crowded so that everything collides."""
+"""Random geometries, rules and traces, small so that everything collides."""
 
 from __future__ import annotations
 
@@ -7,13 +7,23 @@ import numpy as np
 from hypothesis import strategies as st
 
 from anemone.hardware.geometry import Geometry
-from anemone.telemetry.rules import EFFECTS, OPERANDS, OPS, PREDICATES, TYPES, U64, WIDTHS, Rule
+from anemone.telemetry.rules import (
+    EFFECTS,
+    HASH_BITS,
+    OPERANDS,
+    OPS,
+    PREDICATES,
+    TYPES,
+    U64,
+    WIDTHS,
+    Rule,
+)
 
-SPACE = 1 << 16  # bytes of address that random events touch
+SPACE = 1 << 16  # size of the address range of random events, bytes
 
 
 def operands(width: int) -> st.SearchStrategy[int]:
-    """Operands at and about the edges of a counter, and any other."""
+    """Operands at and near the limits of a counter, and arbitrary ones."""
     edges = {0, 1, 2, width - 1, width, 63, 64, 65, U64, 1 << 63}
     edges |= {(1 << width) - 1, (1 << width) & U64, (1 << (width - 1))}
     return st.sampled_from(sorted(edges)) | st.integers(0, U64)
@@ -37,11 +47,13 @@ def table_entries(geometry: Geometry, width: int) -> st.SearchStrategy[tuple[int
 
 @st.composite
 def rules(draw: st.DrawFn, geometry: Geometry, name: str = "rule") -> Rule:
-    """Rules of which most match most events; the rest have any mask, shift and range."""
+    """Most rules match most events; the others have arbitrary masks, shifts and ranges."""
     width = draw(st.sampled_from(WIDTHS))
     whole, page = st.just((0, SPACE)), st.integers(0, SPACE >> 12).map(lambda n: n << 12)
     ends = draw(whole | st.tuples(page, page) | st.tuples(*[st.integers(0, SPACE)] * 2))
     any_mask = st.integers(0, U64)
+    hashes = geometry.features.hash and draw(st.booleans())
+    odd = st.integers(0, (1 << HASH_BITS - 1) - 1).map(lambda n: 2 * n + 1)
     fits = 17 - geometry.table.bit_length()  # the shift that spreads SPACE over the whole table
     return Rule(
         name=name,
@@ -52,6 +64,8 @@ def rules(draw: st.DrawFn, geometry: Geometry, name: str = "rule") -> Rule:
         primary_shift=draw(st.integers(fits, 16) | st.integers(fits - 1, 16) | st.integers(0, 63)),
         sub_mask=draw(st.sampled_from([0, 0, 0x1C0, 0xFC0, U64]) | any_mask),
         sub_shift=draw(st.integers(6, 16) | st.integers(0, 63)),
+        hash_multiplier=draw(odd) if hashes else 0,
+        hash_size=draw(st.integers(1, geometry.counters(width))) if hashes else 0,
         op=draw(st.sampled_from(OPS)),
         operand=draw(operands(width)),
         operand_kind=draw(st.sampled_from(OPERANDS)),
@@ -67,7 +81,7 @@ def rules(draw: st.DrawFn, geometry: Geometry, name: str = "rule") -> Rule:
 
 @st.composite
 def tables(draw: st.DrawFn, geometry: Geometry, width: int) -> list[tuple[int, int]]:
-    """Translation tables: nearly full, with a few bases that repeat, or a few entries."""
+    """Translation tables: nearly full, with few repeated bases, or with few entries."""
     counters = geometry.counters(width)
     if draw(st.integers(0, 3)) == 0:
         entries = table_entries(geometry, width)
@@ -81,11 +95,11 @@ def tables(draw: st.DrawFn, geometry: Geometry, width: int) -> list[tuple[int, i
 
 @st.composite
 def events(draw: st.DrawFn, most: int = 60) -> tuple[np.ndarray, np.ndarray]:
-    """addr and write columns; mostly a handful of addresses again and again."""
+    """addr and write columns, mostly with few repeated addresses."""
     n = draw(st.integers(most // 2, most) | st.integers(0, most))
     rng = np.random.default_rng(draw(st.integers(0, 1 << 32)))
     addr = rng.integers(0, SPACE, n, np.uint64)
-    if draw(st.booleans()):  # the first or last bytes of pages, where ranges begin and end
+    if draw(st.booleans()):  # the first or last bytes of pages, at the borders of ranges
         addr = addr & np.uint64(0xF000) | np.uint64(0xFFF) * (addr & np.uint64(1))
     few = draw(st.sampled_from([1, 2, 5, most]))
     return rng.choice(addr[:few], n) if n else addr, rng.random(n) < 0.5

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces of other simulators: each of their spellings, and what is wrong with a bad line."""
+"""Traces of other simulators: all their spellings, and errors of invalid lines."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read(tmp_path: Path, text: str, clock_ns: float | None = None) -> dict[str, 
         ("r,64,64,1000\nw,128,64,3500\n", WHOLE),
         ("7,r,64,64,0,1000\n8,w,128,64,0,3500\n", WHOLE),
         ("7,r,64,64,0,1000,4096\r\n8,w,128,64,0,3500,4100\r\n", WHOLE),
-        # A packet of 100 bytes from the middle of a line has two lines more.
+        # A packet of 100 bytes from the middle of a line touches two more lines.
         ("r,96,100,0,5\nw,192,0,0,5\n",
          {"addr": [96, 128, 192, 192], "write": [False, False, False, True]}),
     ],
@@ -65,7 +65,9 @@ def test_gaps(
     block: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The clock's length makes them, across blocks too; without it there is no such column."""
+    """Gaps are computed from the clock's period, also across blocks; without it there is no
+    column.
+    """
     monkeypatch.setattr(csvfile, "_BLOCK", block)
     assert read(tmp_path, text, clock)["gap_ns"] == gaps
     assert "gap_ns" not in read(tmp_path, text)
@@ -104,7 +106,7 @@ def test_lines_are_numbered_through_blocks(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("packed", "said"), [(gzip.compress(b"addr,write\n0,0\n"), "compressed by gzip; .* gunzip"),
                          (b"\x28\xb5\x2f\xfd\x04\x00", "compressed by zstd; .* unzstd")],
-    ids=["gzip", "zstd"],  # gzip's header has the time, which two workers do not share
+    ids=["gzip", "zstd"],  # gzip's header contains the time, which differs between workers
 )  # fmt: skip
 def test_what_was_packed(tmp_path: Path, packed: bytes, said: str) -> None:
     (tmp_path / "t").write_bytes(packed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fast golden model equals the plain one, and is fast."""
+"""The fast golden model equals the reference model, and is fast."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_replay_equals_the_plain_model(data: st.DataObject) -> None:
 @settings(max_examples=100)
 @given(st.data())
 def test_outcomes_equal_the_plain_model(data: st.DataObject) -> None:
-    """Events that say what near memory had, and rules that ask."""
+    """Events with an outcome in near memory, and rules that filter by it."""
     geometry = data.draw(geometries)
     rule = replace(data.draw(rules(geometry)), near=data.draw(st.sampled_from(NEAR)))
     addr, write = data.draw(events(120))
@@ -75,7 +75,7 @@ def test_outcomes_equal_the_plain_model(data: st.DataObject) -> None:
 @settings(max_examples=200)
 @given(st.data())
 def test_hashes_equal_the_plain_model(data: st.DataObject) -> None:
-    """Also of offsets that are too wide to be hashed."""
+    """Hashes, also with offsets that are too wide."""
     geometry = data.draw(geometries)
     rule = data.draw(rules(geometry))
     size = data.draw(st.integers(1, geometry.counters(rule.width)))
@@ -103,7 +103,7 @@ def test_a_rule_that_asks_takes_no_event_without_an_outcome() -> None:
 @settings(max_examples=200)
 @given(st.data())
 def test_any_interleaving_equals_the_plain_model(data: st.DataObject) -> None:
-    """Runs of events between table changes, line reads of both kinds and both acknowledges."""
+    """Events between table changes, line reads of both kinds and both acknowledges."""
     geometry = data.draw(geometries)
     rule = data.draw(rules(geometry))
     f, p = fast.Telemetry(rule, geometry), nemo.Telemetry(rule, geometry)
@@ -111,7 +111,8 @@ def test_any_interleaving_equals_the_plain_model(data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 8))):
         addr, write = data.draw(events(20))
         f.events(addr, write)
-        # The plain replay counts from 1 on each call; its telemetry may be mid-period.
+        # The reference's replay counts from 1 at each call, although a read period may be in
+        # progress.
         for a, w in zip(addr.tolist(), write.tolist(), strict=True):
             p.event(a, w)
             seen += 1
@@ -147,7 +148,7 @@ def test_any_interleaving_equals_the_plain_model(data: st.DataObject) -> None:
 
 
 def read_lines(p: nemo.Telemetry, at: list[int], effect: bool) -> list[list[int]]:
-    """What `read` of these counters gives, by lines: each that holds one is read once."""
+    """The result of `read` for these counters, from line reads; each line is read once."""
     geometry, width = p.geometry, p.rule.width
     per_line = 512 // width
     values = {
@@ -163,7 +164,7 @@ def read_lines(p: nemo.Telemetry, at: list[int], effect: bool) -> list[list[int]
 
 @st.composite
 def picks(draw: st.DrawFn, counters: int) -> tuple[object, list[int]]:
-    """An index that `read` takes, and the counters that it means."""
+    """An index for `read`, and the counters that it selects."""
     number = st.integers(0, counters - 1)
     kind = draw(st.sampled_from(["all", "slice", "range", "list", "array"]))
     if kind == "all":
@@ -179,7 +180,7 @@ def picks(draw: st.DrawFn, counters: int) -> tuple[object, list[int]]:
 @settings(max_examples=200)
 @given(st.data())
 def test_bulk_reads_between_batches_equal_the_plain_model(data: st.DataObject) -> None:
-    """As a simulator of policies does: events, counters at once, many entries of the table."""
+    """The calls of the tiering simulator: events, bulk reads, many table entries at once."""
     geometry = data.draw(geometries)
     rule = replace(data.draw(rules(geometry)), read_every=0)
     f, p = fast.Telemetry(rule, geometry), nemo.Telemetry(rule, geometry)
@@ -248,7 +249,9 @@ def test_what_is_not_there_is_refused() -> None:
 
 
 def test_a_bulk_read_is_no_loop_of_lines() -> None:
-    """All 131,072 counters of 8 bits, with effect: in Python, line by line, it takes a second."""
+    """A read with effect of all 131,072 8-bit counters would take a second line by line in
+    Python.
+    """
     fast.warm_up()
     rule = Rule(name="a", end=1 << 20, width=8, effect_op="add", effect_operand=1)
     t = fast.Telemetry(rule, Geometry())
@@ -261,7 +264,7 @@ def test_a_bulk_read_is_no_loop_of_lines() -> None:
 
 
 def test_every_combination_of_op_width_predicate_effect_and_operand() -> None:
-    """All of Table 1, each combination on a short crowded trace; and each was seen to act."""
+    """Each combination of Table 1 on a short trace with few counters; each must have an effect."""
     print(f"seed {SEED}")
     rng = np.random.default_rng(SEED)
     geometry = Geometry(channels=2, pipelines=1, states=16, table=4, device_gib=1)
@@ -277,11 +280,11 @@ def test_every_combination_of_op_width_predicate_effect_and_operand() -> None:
             operand_kind=kind, width=width, notify_op=predicate, notify_operand=limit,
             effect_op=effect, effect_operand=reset, map=[[0, 0], [1, 7]], read_every=9,
         )  # fmt: skip
-        # Any line, so wider than a narrow counter; pages 0 to 2, of which 2 has no entry.
+        # Lines that are wider than a narrow counter; pages 0 to 2, of which 2 has no entry.
         addr = (rng.integers(0, 1 << 16, 24) << 14 | rng.integers(0, 0x2800, 24)).astype(np.uint64)
         write = rng.random(24) < 0.5
         f, p = fast.Telemetry(rule, geometry), nemo.Telemetry(rule, geometry)
-        for t in (f, p):  # something for shr to shift
+        for t in (f, p):  # non-zero values, so that shr has an effect
             t.read_line(0, 0, True)
         f.events(addr, write)
         expected = nemo.replay(p, zip(addr.tolist(), write.tolist(), strict=True))
@@ -295,7 +298,7 @@ def test_every_combination_of_op_width_predicate_effect_and_operand() -> None:
 
 
 def test_reads_that_fill_the_buffer_many_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fast, "_BUFFER", 1)  # then it holds one read of everything, no more
+    monkeypatch.setattr(fast, "_BUFFER", 1)  # a buffer for exactly one read of all counters
     monkeypatch.setattr(fast, "_CHUNK", 7)
     geometry = Geometry(channels=2, pipelines=1, states=16, table=4, device_gib=1)
     rule = Rule(name="r", end=1 << 30, primary_shift=12, map=[[0, 0]], effect_op="add",
@@ -310,7 +313,7 @@ def test_reads_that_fill_the_buffer_many_times(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_an_op_without_a_meaning_is_no_other_op() -> None:
-    """A code that `_apply` has no branch for is an error, in an update and in a read effect."""
+    """An op code without a branch in `_apply` is an error, in an update and in a read effect."""
     geometry = Geometry(channels=1, pipelines=1, states=16, table=2)
     for place in (fast.P_OP, fast.P_EFFECT):
         telemetry = fast.Telemetry(Rule(name="a", end=1 << 20, map=[[0, 0]]), geometry)
@@ -336,7 +339,7 @@ def test_ten_million_events_a_second_for_every_op_and_width() -> None:
         best = 0.0
         for _ in range(3):
             t = fast.Telemetry(rule, geometry)
-            started = time.thread_time()  # not the wall's: others may be using the machine
+            started = time.thread_time()  # CPU time, because the machine may be busy
             t.events(addr, write)
             best = max(best, n / (time.thread_time() - started))
         slowest = min(slowest, (best, f"{op} {width}"))

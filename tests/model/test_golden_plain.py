@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plain golden model against numbers worked out by hand."""
+"""The reference golden model compared with numbers computed by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SMALL = Geometry(channels=2, pipelines=1, states=16, table=4, device_gib=1)
 
 
 def telemetry(geometry: Geometry = SMALL, **fields: object) -> nemo.Telemetry:
-    """A rule that maps 4 KiB page k to base index k, for four pages, unless told otherwise."""
+    """By default, a rule that maps 4 KiB page k to base index k, for four pages."""
     rule = {"end": 1 << 30, "primary_shift": 12, "map": [[k, k] for k in range(4)], **fields}
     return nemo.Telemetry(Rule(name="r", **rule), geometry)
 
@@ -23,7 +23,7 @@ def telemetry(geometry: Geometry = SMALL, **fields: object) -> nemo.Telemetry:
     [
         ("add", 8, 0x7F, [0x7F, 0xFE, 0x7D]),
         ("add", 64, U64, [U64, U64 - 1]),
-        ("add", 16, 0x1_0003, [3, 6]),  # the operand is cut to the width
+        ("add", 16, 0x1_0003, [3, 6]),  # the operand is truncated to the width
         ("sub", 8, 1, [0xFF, 0xFE]),
         ("sub", 64, 1, [U64]),
         ("xor", 16, 0xFFFF, [0xFFFF, 0]),
@@ -45,7 +45,7 @@ def test_update_ops(op: str, width: int, operand: int, values: list[int]) -> Non
     ("op", "width", "operand", "before", "after"),
     [
         ("shr", 8, 1, 0x81, 0x40),
-        ("shr", 8, 8, 0xFF, 0),  # the width and more: nothing is left
+        ("shr", 8, 8, 0xFF, 0),  # a shift by the width or more gives 0
         ("shr", 8, 64, 0xFF, 0xFF),  # modulo 64
         ("shr", 8, 65, 0xFE, 0x7F),
         ("shr", 64, 63, U64, 1),
@@ -94,11 +94,11 @@ def test_filter() -> None:
 
 def test_unmapped_and_out_of_range() -> None:
     t = telemetry(map=[[0, 1], [3, 15]], sub_mask=0xF00, sub_shift=8)
-    t.event(0x0F00, False)  # index 16 of 16
+    t.event(0x0F00, False)  # index 16, with counters 0 to 15
     t.event(0x1000, False)  # key 1 has no entry
-    t.event(0x4000, False)  # key 4 is past the table
-    t.event(0x3000, False)  # index 15: the last
-    t.event(0x3100, False)  # one past, and never wrapped to 0
+    t.event(0x4000, False)  # key 4 is beyond the table
+    t.event(0x3000, False)  # index 15, the last one
+    t.event(0x3100, False)  # one beyond, must not wrap to 0
     assert (t.matched, t.unmapped, t.out_of_range) == (1, 2, 2)
     assert list(t.nonzero()) == [(15, 0, 1)]
 
@@ -110,12 +110,12 @@ def test_a_huge_offset_does_not_wrap() -> None:
 
 
 def test_a_hash_by_hand() -> None:
-    """The upper part of offset * multiplier modulo 2^27, of 3 counters from base 1 on."""
+    """The upper part of offset * multiplier modulo 2^27, for 3 counters from base 1 on."""
     t = telemetry(
         primary_mask=0, map=[[0, 1]], sub_mask=U64, sub_shift=6,
         hash_multiplier=0x2AAAAAB, hash_size=3,
     )  # fmt: skip
-    # 0x2AAAAAB is a third of 2^27, and 1/3 more: thirds go to counters 0, 1, 2 in turn.
+    # 0x2AAAAAB is 2^27 / 3 + 1/3, so successive offsets go to counters 0, 1, 2 in turn.
     for offset, counter in ((0, 1), (1, 2), (2, 3), (3, 1), (4, 2)):
         before = t.counter(offset % 2, counter)
         t.event(offset << 6, False)
@@ -187,7 +187,7 @@ def test_the_first_notification_is_kept_until_acknowledged() -> None:
      ("or", 7 & ~5 | 9), ("max", 7), ("shl", 7), ("shr", 7)],
 )  # fmt: skip
 def test_an_acknowledged_line_is_taken_away(op: str, left: int) -> None:
-    """By the rule's op, down to the reset value, from each counter of the line alone."""
+    """The line is subtracted by the rule's op, down to the reset value, only from its counters."""
     g = Geometry(channels=2, states=16, table=2, device_gib=1)
     t = telemetry(g, width=16, op=op, effect_op="reset", effect_operand=0x1_0009)
     t.states[1][0] = 7 << 16 | 5

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/python.md: its example runs, and what it names is there."""
+"""docs/python.md: its example runs, and all names in it exist."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_columns() -> None:
     ("heading", "model"), [("Counters", Telemetry), ("Flat memory", FlatMemory)]
 )
 def test_the_methods(heading: str, model: type) -> None:
-    """Each public name of a model is on the page."""
+    """The page lists every public name of the models."""
     section = TEXT.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     for name in vars(model):
         if not name.startswith("_") and name != "warm_up":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names of registers in Python, and words made of their fields."""
+"""Register names in Python, and words packed from fields."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_blocks_are_where_the_map_says() -> None:
 
 
 def test_codes_are_the_rule_files() -> None:
-    """The position of a name in a rule file's lists is its code."""
+    """A name's position in the lists for rule files is its code."""
     assert [op.name.lower() for op in registers.UpdateOp] == list(OPS)
     assert [1 << (3 + width) for width in registers.CounterWidth] == list(WIDTHS)
     assert len(registers.OperandSource) == len(OPERANDS)

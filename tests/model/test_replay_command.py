@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`anemone replay` from end to end: its output files, and its errors on bad input."""
+"""`anemone replay` end to end: its output files, and its errors for invalid input."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ COMMAND = str(Path(sys.executable).with_name("anemone"))
 
 @pytest.mark.parametrize("more", [[], ["--json"]])
 def test_a_stdout_that_takes_nothing(files: Path, more: list[str]) -> None:
-    """One line and status 1; the results are there."""
+    """It gives one line and status 1, and the result files exist."""
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [COMMAND, *arguments(files, *more)], stdout=full, stderr=subprocess.PIPE, text=True,
@@ -204,7 +204,7 @@ def test_a_stdout_that_knows_few_letters(files: Path, more: list[str]) -> None:
 
 
 def test_names_that_are_not_text(files: Path) -> None:
-    """Of the rules, the trace and the folder."""
+    """File names of rules, trace and folder that are not valid text."""
     folder = Path(os.fsdecode(os.fsencode(files) + b"/d\xff"))
     folder.mkdir()
     for name in ("r.toml", "t.csv"):
@@ -216,7 +216,7 @@ def test_names_that_are_not_text(files: Path) -> None:
 
 
 def test_the_installed_command(files: Path) -> None:
-    """In a process of its own: the entry point, the status, nothing but one line on stderr."""
+    """In a separate process: the entry point, the status, and exactly one line on stderr."""
     command = [COMMAND]
     done = subprocess.run(command + arguments(files), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

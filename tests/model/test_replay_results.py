@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Replay's results equal the plain model's, and equal results are written as equal bytes."""
+"""Replay's results equal the reference model's, and equal results are written as equal bytes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def result(states: list = STATES, reads: list = READS, **more: object) -> Result
 @settings(max_examples=100)
 @given(st.data())
 def test_replay_equals_the_plain_model(data: st.DataObject) -> None:
-    """Several rules over one trace, gathered in the canonical order."""
+    """Results of several rules on one trace are in the canonical order."""
     geometry = data.draw(geometries)
     names = "abc"[: data.draw(st.integers(1, 3))]
     chosen = [data.draw(rules(geometry, name)) for name in names]
@@ -179,7 +179,7 @@ def test_an_output_name_that_is_not_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", results.FILES)
 @pytest.mark.parametrize("kind", ["folder", "pipe", "dangling link"])
 def test_a_result_that_cannot_be_replaced(tmp_path: Path, name: str, kind: str) -> None:
-    """Refused before the work, with the other results as they were."""
+    """It is refused before the work, and the other results are unchanged."""
     make = {"folder": Path.mkdir, "pipe": os.mkfifo, "dangling link": lambda p: p.symlink_to("no")}
     make[kind](tmp_path / name)
     with pytest.raises(InputError, match=re.escape(f"{name}: output file")):
@@ -190,7 +190,7 @@ def test_a_result_that_cannot_be_replaced(tmp_path: Path, name: str, kind: str) 
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
-    """No folder on the path to it stays."""
+    """No parent folder is left behind."""
     (tmp_path / "link").symlink_to(tmp_path / "no")
     long = "x" * 300
     for out in (tmp_path / "q" / "r" / long, tmp_path / long, tmp_path / "link", ""):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rule files: a good one is read correctly, every bad one gives a one-line error."""
+"""Rule files: valid ones are read correctly, invalid ones give a one-line error."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_near_is_for_flat_memory_mode() -> None:
 
 
 def test_a_hash() -> None:
-    """Of offsets; where one is built in."""
+    """Hashes of offsets, if they are built in."""
 
     def hashed(value: str, geometry: Geometry = GEOMETRY) -> Rule:
         (rule,) = parse_rules(GOOD + f"hash = {value}\n", "r.toml", geometry)
@@ -144,7 +144,7 @@ def test_operands_that_do_not_fit_are_told_not_refused() -> None:
     assert truncated_operands(parse(LEAST)) == []
 
 
-# (what to replace in GOOD, with what, place, field, value, a word of what is allowed)
+# (text in GOOD, its replacement, place, field, value, a part of the allowed values)
 BAD = [
     ('name = "hot"', "", 'rule 1 (line 2)', "name", "missing", "name, type"),
     ('name = "hot"', 'name = ""', 'rule 1 "" (line 3)', "name", '""', "100 printable"),
@@ -266,7 +266,9 @@ def test_geometry() -> None:
 
 
 def test_what_is_not_built_in() -> None:
-    """A rule that asks for it is refused by name, with what there is."""
+    """A rule with a feature that is not built in is refused; the error names it and the
+    alternatives.
+    """
     features = Features(("add", "max"), (64,), False, ("none", "op"), ("imm", "line"))
     geometry = Geometry(
         channels=2, pipelines=2, states=16, table=8, device_gib=1, features=features

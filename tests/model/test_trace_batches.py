@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces in batches: the rows and the errors are those of all at once, in bounded memory."""
+"""Traces in batches: rows and errors equal those of a whole read, with bounded memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROWS = 1000
 
 @pytest.fixture(params=["csv", "parquet"])
 def path(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A trace of ROWS rows, whose readers go by a few at a time."""
+    """A trace of ROWS rows; its readers use small blocks."""
     monkeypatch.setattr(csvfile, "_BLOCK", 100)
     monkeypatch.setattr(parquetfile, "_ROWS", 7)
     addr = np.arange(ROWS) * 64
@@ -86,7 +86,7 @@ def test_traces_that_do_not_fit() -> None:
 def test_rows_and_lines_are_the_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: str, said: str
 ) -> None:
-    """Whatever the blocks: of few rows, of less than one, of all of them."""
+    """For all block sizes: few rows, less than a row, the whole file."""
     lines = "addr,write\n" + "64,1\n\n" * ROWS
     (tmp_path / "t").write_text(f"{lines}{last}\n?,?\n", encoding="utf-8", newline="")
     for block in (3, 100, 1 << 20):
@@ -113,7 +113,7 @@ def test_what_is_wrong_with_a_file_is_said_by_its_first_batch(tmp_path: Path) ->
 
 
 def test_a_pipe_is_read_as_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first batch is there before the writer is done."""
+    """The first batch arrives before the writer has finished."""
     monkeypatch.setattr(csvfile, "_BLOCK", 60)
     fifo = tmp_path / "t"
     os.mkfifo(fifo)
@@ -137,7 +137,7 @@ def test_a_pipe_is_read_as_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (rows, waited) == (ROWS + 1, [True])
 
 
-# --- pyarrow and our own scanner ------------------------------------------------------------------
+# --- pyarrow and our scanner ----------------------------------------------------------------------
 
 HEADERS = ["addr,write", "write,addr,time_ns,tenant", "gap_ns,kind,write,addr,dep,op,thread"]
 _PLAIN = (
@@ -156,7 +156,7 @@ GOOD = {
 
 @st.composite
 def blocks(draw: st.DrawFn) -> tuple[list[str], str]:
-    """A header's names, and lines of which most are right in most of their fields."""
+    """A header's names, and lines whose fields are mostly valid."""
     names = draw(st.sampled_from(HEADERS)).split(",")
     lines = []
     for _ in range(draw(st.integers(0, 4))):
@@ -193,7 +193,7 @@ def test_what_pyarrow_takes_our_scanner_takes_for_the_same(block: tuple[list[str
 
 
 def test_pyarrow_takes_what_is_written_as_usual(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that the scanner is asked for errors, and not for every trace."""
+    """The scanner, which is slow, is only used for errors and unusual spellings."""
     for header in HEADERS:
         names = header.split(",")
         line = ",".join(GOOD[name] for name in names)
@@ -215,7 +215,7 @@ from pathlib import Path
 from anemone.hardware.geometry import Geometry
 from anemone.trace import batches
 
-def most():  # MiB; getrusage would tell that of the parent, where it had more
+def most():  # MiB; getrusage would include the parent's peak
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) >> 10
 
@@ -232,7 +232,7 @@ MOST = 90  # MiB; threads and allocators make it 0 to 50
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_memory_does_not_grow_with_the_trace(tmp_path: Path, kind: str) -> None:
-    """24 M rows, 206 MiB as arrays, of which the last 22.7 M take little memory more."""
+    """24 M rows, 206 MiB as arrays; the last 22.7 M need little additional memory."""
     rows = 24_000_000
     path = tmp_path / "t"
     if kind == "csv":
@@ -241,7 +241,7 @@ def test_memory_does_not_grow_with_the_trace(tmp_path: Path, kind: str) -> None:
             for _ in range(rows // 1_000_000):
                 file.write(b"64,1\n" * 1_000_000)
     else:
-        # Nothing that compresses: what a reader keeps of the file is to be seen.
+        # Incompressible data, so that memory that a reader keeps is visible.
         addr = np.random.default_rng(1).integers(0, 1 << 30, 1_000_000, np.uint64)
         table = pa.table({"addr": addr, "write": addr % 2 == 1})
         with pq.ParquetWriter(path, table.schema) as writer:

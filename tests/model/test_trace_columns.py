@@ -74,7 +74,7 @@ def test_types_of_gap(tmp_path: Path, kind: str) -> None:
 
 
 def test_gaps_are_read_to_the_last_bit(tmp_path: Path) -> None:
-    """In the usual way and, as the blank makes it, out of the ordinary."""
+    """Read by pyarrow, and with a blank by our scanner."""
     rng = np.random.default_rng(20261122)
     gaps = np.abs(rng.integers(0, 0x7FF0 << 48, 5000).view(np.float64))
     for blank in ("", " "):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trace files: a good one is read correctly, every bad one gives a one-line error."""
+"""Trace files: valid ones are read correctly, invalid ones give a one-line error."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_parquet(tmp_path: Path, kind: str) -> None:
     addr, flags = [64, 0, 192, 128], [1, 0, 0, 1]
     expected = {"addr": addr, "write": [bool(f) for f in flags]}
     data = parquet(write=pa.array(flags, pa.int8()), addr=pa.array(addr, kind))
-    # The content tells the format, whatever the name.
+    # The content selects the format, not the name.
     assert columns(read(tmp_path, data, "trace.csv")) == expected
     more = {"time_ns": [5, 6, 6, 7], "tenant": [1, 2, 65535, 0]}
     data = parquet(
@@ -206,7 +206,9 @@ def test_parquet_by_a_name_that_is_not_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_parquet", [True, False])
 def test_a_pipe(tmp_path: Path, is_parquet: bool) -> None:
-    """CSV comes through one; Parquet, which is read from its end, is refused and not waited for."""
+    """CSV can be read from a pipe. Parquet, which is read from its end, is refused without
+    waiting.
+    """
     fifo = tmp_path / "t"
     os.mkfifo(fifo)
     data = good_parquet() if is_parquet else b"addr,write\n64,1\n"

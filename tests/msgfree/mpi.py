@@ -20,6 +20,7 @@ SOURCES = {
     "cg": ROOT / "examples/mpi/cg.c",
     "receives": ROOT / "tests/msgfree/receives.c",
     "corners": ROOT / "tests/msgfree/corners.c",
+    "hostile": ROOT / "tests/msgfree/hostile.c",
     "loads": ROOT / "tests/msgfree/loads.c",
     "pingpong": ROOT / "examples/mpi/pingpong.c",
 }

@@ -51,6 +51,13 @@ def test_each_load_has_its_receive_and_its_source(mpi: str, tmp_path: Path) -> N
 
 
 @each_mpi
+def test_threads_may_receive_in_turn(mpi: str, tmp_path: Path) -> None:
+    traced(mpi, 1, ["hostile", "helped"], tmp_path / "run", sampler=Modelled("clx", 10))
+    loads = read_loads(tmp_path / "run")
+    assert loads and loads.compute_ns >= 0
+
+
+@each_mpi
 def test_a_period_samples_its_share_and_predict_takes_it(mpi: str, tmp_path: Path) -> None:
     """Of 4 tiles of 32 cells each has two halos, a load of each of whose cells a step."""
     period, steps = 8, 40

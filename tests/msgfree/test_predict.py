@@ -29,6 +29,9 @@ from tests.msgfree.mpi import each_mpi, launcher, program, settings  # noqa: F40
 
 MACHINE = read_parameters()
 A, B = 0x1000, 0x2000  # call sites
+HEADER_LINE = "rank,time_ns,address,latency_ns,source\n"  # of loads.csv
+ROWS = (f"0,{2**63},3,4,L1", f"0,2,{2**64},4,L1", "0,2,-1,4,L1", "0,2,3,nan,L1", "0,2,3,-1,L1",
+        "0,2," + 200_000 * "3" + ",4,L1", "\u0660,2,3,4,L1")  # no loads  # fmt: skip
 
 
 def receive(
@@ -231,13 +234,14 @@ def test_spawned_worlds_are_merged(tmp_path: Path) -> None:
     ("name", "text", "field"),
     [
         ("loads.csv", "rank,time\n", "columns"),
-        ("loads.csv", "rank,time_ns,address,latency_ns,source\n0,1,2,3,RAM\n", "row"),
-        ("loads.csv", "rank,time_ns,address,latency_ns,source\n0,1,2\n", "row"),
+        ("loads.csv", HEADER_LINE + "0,1,2,3,RAM\n", "row"),
+        ("loads.csv", HEADER_LINE + "0,1,2\n", "row"),
         ("loads.toml", "rate = 0\n" + METRICS, "rate"),
-        ("loads.csv", "rank,time_ns,address,latency_ns,source\nx,1,2,3,L1\n", "row"),
+        ("loads.csv", HEADER_LINE + "x,1,2,3,L1\n", "row"),
+        *(pytest.param("loads.csv", f"{HEADER_LINE}{row}\n", "row", id=row[:20]) for row in ROWS),
         ("000000.names", "site\tx\n", "line"),
         ("000000.names", "type\t7\t64\t904\t0\t(8 128 8\n", "line"),
-        ("000000.names", "type\t7\t64\t904\t0\t(8 128 16)\n", "line"),
+        ("000000.names", "type\t7\t64\t904\t0\t(8 128 4)\n", "line"),
         ("000000.names", "", hex(A)),
         ("000000.trace", "ANEMPI1\n", "bytes"),
         ("000000.trace", "x" * HEADER_BYTES, "magic"),
@@ -248,12 +252,19 @@ def test_what_is_wrong_in_a_folder_is_named(
 ) -> None:
     at = folder(tmp_path / "run", [receive(A, 100, 64)])
     (at / "loads.toml").write_text("rate = 1\n" + METRICS)
-    (at / "loads.csv").write_text("rank,time_ns,address,latency_ns,source\n")
+    (at / "loads.csv").write_text(HEADER_LINE)
     (at / name).write_text(text)
     with pytest.raises(InputError) as refused:
         read_folder(at)
         read_loads(at)
     assert (refused.value.field, Path(refused.value.file).name) == (field, name)
+
+
+def test_a_record_of_more_than_fits_is_refused(tmp_path: Path) -> None:
+    at = folder(tmp_path / "run", [receive(A, 100, 64, posted=32)])
+    with pytest.raises(InputError) as refused:
+        read_folder(at)
+    assert (refused.value.field, refused.value.value) == ("bytes", 64)
 
 
 def test_a_trace_that_is_shorter_than_it_says_is_refused(tmp_path: Path) -> None:

@@ -114,3 +114,13 @@ def test_lock_is_of_the_requirements() -> None:
 @pytest.mark.parametrize("name", requirements())
 def test_dependencies_are_explained(name: str) -> None:
     assert re.search(rf"\b{re.escape(name)}\b", texts()["docs/dependencies.md"])
+
+
+def test_the_update_stage_is_drawn_with_its_names() -> None:
+    """Names in docs/update-stage.svg (with a capital inside) are those of the sources."""
+    picture = (ROOT / "docs" / "update-stage.svg").read_text()
+    drawn = re.findall(r'<text class="(\w+)"[^>]*>([^<]*)<', picture)
+    named = {name for _, text in drawn for name in re.findall(r"\b\w+[A-Z]\w*|\bforward\d", text)}
+    sources = " ".join(t for name, t in texts().items() if name.startswith("hw/src/nemo/"))
+    assert {f"forward{n}" for n in range(1, 5)} < named
+    assert not named - set(re.findall(r"\w+", sources))

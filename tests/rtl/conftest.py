@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Engines of sizes that only these tests build play few cycles: what the compiler takes to optimise
-them is never made up for.
-"""
+"""Compiles engines that only these tests use without optimisation, because they run few cycles."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hardware with faults, which the harness has to notice."""
+"""Hardware with injected faults, which the harness must detect."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import pytest
 from anemone.backends import rtl
 from anemone.backends.rtl.builder import COLD, SIMULATORS, Simulator, compile_simulator
 
-# Emitted files, a pattern in them, and what takes its place, in which FAULT is the bit that is set
-# when the fault is chosen.
+# (emitted files, a pattern in them, its replacement); FAULT in it is the bit that selects the
+# fault.
 Fault = tuple[str, str, str]
 
-CHOICE = Path(__file__).with_name("choice")  # the C++ beside the harness
+CHOICE = Path(__file__).with_name("choice")  # C++ that selects the fault
 PACKAGE = """\
 package faults;
   import "DPI-C" function int chosen_fault();
@@ -28,7 +28,7 @@ endpackage
 
 
 def faulty(simulator: Simulator, faults: Mapping[str, Fault], folder: Path) -> Path:
-    """The program of a simulator with faults: one build has them all, and `choose` says which.
+    """The program of a simulator with faults: one build has all faults, and `choose` selects one.
 
     folder: for the changed SystemVerilog.
     """
@@ -45,12 +45,12 @@ def faulty(simulator: Simulator, faults: Mapping[str, Fault], folder: Path) -> P
     (verilog / "faults.sv").write_text(PACKAGE)
     files = verilog / "filelist.f"
     files.write_text("faults.sv\n" + files.read_text())
-    # The last folder of a harness is its own.
+    # The last folder of a harness is specific to it.
     *shared, own = simulator.harness
     with_choice = replace(simulator, harness=(*shared, CHOICE, own))
     return compile_simulator(with_choice, verilog, SIMULATORS / "faults" / simulator.key, hot=COLD)
 
 
 def choose(faults: Mapping[str, Fault], fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Programs of these faults have this one from now on; without, they have none."""
+    """Select the fault of later runs; None for no fault."""
     monkeypatch.setenv("ANEMONE_FAULT", str(1 + list(faults).index(fault)))

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small engines, which build in seconds, at the corners of what can be configured."""
+"""Small engines, which build in seconds, at the limits of the configuration."""
 
 from __future__ import annotations
 
+from anemone.hardware.features import Features
 from anemone.hardware.geometry import Geometry
 
 TYPICAL = Geometry(channels=2, pipelines=2, states=64, table=64, device_gib=1)
 LEAST = Geometry(channels=1, pipelines=1, states=16, table=2, device_gib=1)
-WIDE = Geometry(channels=4, pipelines=3, states=16, table=16, device_gib=3)
+WIDE = Geometry(4, 3, states=16, table=16, device_gib=3, features=Features(hash=True))
 ALL = (TYPICAL, LEAST, WIDE)

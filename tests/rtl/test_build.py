@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An engine is built once, and again when something that it is made of changes."""
+"""An engine is built once, and again only if one of its inputs changes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.rtl.geometries import LEAST
 
 
 class Stopped(Exception):
-    """Instead of the build."""
+    """Raised instead of the build."""
 
 
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What a build would run, from when the engine is built; it stops at the first step."""
+    """Records the steps that a build would run after the engine is built; it stops at the first."""
     rtl.build(rtl.expander(LEAST))
     run: list[str] = []
 
@@ -49,7 +49,7 @@ def test_other_flags_compile_anew(steps: list[str], monkeypatch: pytest.MonkeyPa
         with pytest.raises(Stopped):
             rtl.build(rtl.expander(LEAST))
     assert steps == ["Verilator"]
-    # The build that stopped has left what was there.
+    # The aborted build has not changed the existing files.
     assert rtl.build(rtl.expander(LEAST)).exists() and steps == ["Verilator"]
 
 
@@ -68,7 +68,7 @@ def test_another_harness_compiles_anew(
 def test_other_hardware_is_elaborated_anew(
     steps: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The sources count, not their times."""
+    """The sources' contents count, not their times."""
     for name in ("build.sc", ".mill-version"):
         (tmp_path / name).write_bytes((builder.ROOT / name).read_bytes())
     for path in (builder.ROOT / "hw" / "src").rglob("*.scala"):
@@ -95,7 +95,7 @@ def test_a_step_that_fails_says_why(tmp_path: Path) -> None:
 
 
 def test_two_builds_at_once_take_turns(tmp_path: Path) -> None:
-    """Each appends begin and end under the lock; they never interleave."""
+    """Each build appends "begin" and "end" under the lock, and they never interleave."""
     script = (
         "import sys, time; from pathlib import Path; from anemone.io.build_cache import locked\n"
         "folder = Path(sys.argv[1])\n"
@@ -135,10 +135,10 @@ PARAMS = {
 def test_a_harness_compiles_without_warnings(
     simulator: builder.Simulator, params: dict, folders: int, wraps: str | None, tmp_path: Path
 ) -> None:
-    """Verilator's makefile turns warnings off for everything; our own code is held to more.
+    """Verilator's makefile disables warnings, so our code is compiled separately with warnings.
 
-    folders: of the harness, the last so many, whose sources no other case has. wraps: the one of
-    them that includes what Verilator writes.
+    folders: how many of the harness's last folders no other case compiles. wraps: the source that
+    includes Verilator's output.
     """
     (tmp_path / "configuration.h").write_text(builder.configuration(simulator, params))
     sources = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the harness and the comparison are there to notice, they do notice."""
+"""The harness and the comparison detect the errors that they are meant to detect."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RULE = Rule(
 
 
 def test_a_result_that_differs_is_noticed() -> None:
-    """One value wrong by one, in each part of a result."""
+    """One value is off by one, in each part of a result."""
     model = replay([RULE], TRACE, LEAST, "model")
     result = rtl.run([RULE], TRACE, LEAST)
     assert differences(result, model) == []
@@ -49,7 +49,7 @@ def test_a_rule_that_differs_is_noticed() -> None:
     assert differences(rtl.run([RULE], TRACE, LEAST), replay([other], TRACE, LEAST, "model"))
 
 
-# Faults in the emitted hardware, each with what the harness must say of it.
+# Faults in the emitted hardware, with the harness's expected message.
 FAULTS = {
     "parity": (
         "StateArray.sv",
@@ -107,7 +107,7 @@ def run(program: Path, folder: Path) -> dict:
 
 
 def test_the_same_without_a_fault(program: Path, tmp_path: Path) -> None:
-    """Or else the tests of faults would show nothing."""
+    """Without a fault the same run passes, so the tests of faults are meaningful."""
     for simulator in (rtl.build(ENGINE), program):
         assert run(simulator, tmp_path)["events"] == len(TRACE)
 

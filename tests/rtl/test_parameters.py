@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What hardware and Python both have to say, each in one place, is the same."""
+"""Parameters that are defined in both hardware and Python are equal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def elaborator(folder: Path, *options: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def defaults(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    """params.json of an engine of which no size is given."""
+    """params.json of an engine with default sizes."""
     folder = tmp_path_factory.mktemp("elaborated")
     subprocess.run(elaborator(folder), cwd=ROOT, check=True, stdin=subprocess.DEVNULL)
     return json.loads((folder / "params.json").read_text())
@@ -39,7 +39,7 @@ def test_default_sizes(defaults: dict) -> None:
 
 
 def test_default_features(defaults: dict) -> None:
-    """All that there is."""
+    """By default all features are built in."""
     assert tuple(defaults["ops"]) == OPS and tuple(defaults["widths"]) == WIDTHS
     assert defaults["notify"] is True
     assert defaults["effects"] == ["none", "reset", "op"]
@@ -57,7 +57,7 @@ def test_default_features(defaults: dict) -> None:
     ],
 )
 def test_no_such_configuration(options: str, says: str, tmp_path: Path) -> None:
-    """One line says why, the status is 2, and nothing is written."""
+    """It prints one line with the reason, exits with status 2 and writes nothing."""
     command = elaborator(tmp_path / "out", *options.split())
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
@@ -66,7 +66,7 @@ def test_no_such_configuration(options: str, says: str, tmp_path: Path) -> None:
 
 
 def test_op_codes() -> None:
-    """Of the hardware, of rules, and of both models: the same names, the same codes."""
+    """Hardware, rules and both models have the same names and codes."""
     params = json.loads((rtl.elaborate(rtl.expander(LEAST)) / "params.json").read_text())
     assert params["ops"] == OP_CODES
     assert set(nemo.OPS) == set(OP_CODES)

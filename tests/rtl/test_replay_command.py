@@ -78,7 +78,7 @@ def test_slots_and_latencies_hold() -> None:
 def test_a_bar_in_cycles_that_is_missed_fails(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Speed alone does not."""
+    """A missed cycle bar fails the command; a missed speed does not."""
     monkeypatch.setattr(bench, "Geometry", lambda: TYPICAL)
     arguments = ["bench", "--out", str(tmp_path / "b.json"), "--cycles", "200", "--events", "2000"]
     monkeypatch.setattr(bench, "GOLDEN_EVENTS", 1000)

@@ -22,10 +22,10 @@ from tests.model.strategies import events, rules
 from tests.rtl.geometries import ALL, TYPICAL
 
 SEED = 20261121
-SPACE = 1 << 16  # bytes of address that events touch
+SPACE = 1 << 16  # size of the events' address range, bytes
 
 engines = pytest.mark.parametrize("geometry", ALL, ids=lambda g: g.key)
-# Each example starts the engine anew, some 20 ms.
+# Each example starts the engine, which takes 20 ms.
 examples = settings(max_examples=60, suppress_health_check=list(HealthCheck), print_blob=True)
 
 
@@ -44,7 +44,7 @@ def test_replay(geometry: Geometry, data: st.DataObject) -> None:
 
 
 def random_trace(rng: np.random.Generator, n: int, geometry: Geometry) -> Trace:
-    """Bursts on a few addresses among random ones; every channel gets its share."""
+    """Bursts on few addresses mixed with random ones, on all channels."""
     few = rng.integers(0, SPACE, 4, np.uint64)
     addr = np.where(rng.random(n) < 0.6, rng.choice(few, n), rng.integers(0, SPACE, n, np.uint64))
     return Trace(addr, rng.random(n) < 0.5)
@@ -64,7 +64,7 @@ def spread_rule(name: str, width: int, geometry: Geometry) -> Rule:
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("effect", EFFECTS)
 def test_every_effect_with_every_op(effect: str, width: int) -> None:
-    """Each effect and width with two ops at once, read every few events."""
+    """Each effect and width with two ops, read every few events."""
     rng = np.random.default_rng([SEED, width, EFFECTS.index(effect)])
     trace = random_trace(rng, 200, TYPICAL)
     some = rng.permutation(len(OPS))[:2]
@@ -87,7 +87,7 @@ def test_every_effect_with_every_op(effect: str, width: int) -> None:
 
 @engines
 def test_reads_between_any_events(geometry: Geometry) -> None:
-    """Line reads anywhere among the events, snapshots and effects of all kinds."""
+    """Line reads at any place between events, with snapshots and all effects."""
     rng = np.random.default_rng([SEED, geometry.channels])
     n = 2000
     for effect in ("reset", "none", "xor", "max"):
@@ -117,14 +117,14 @@ def test_reads_between_any_events(geometry: Geometry) -> None:
 
 
 def test_all_events_on_one_channel_and_periodic_reads_of_the_others() -> None:
-    """The channels without events are far ahead with their reads, and wait."""
+    """Channels without events reach their reads early and wait."""
     addr = np.full(500, 0x40, np.uint64)
     rule = replace(spread_rule("one", 16, TYPICAL), effect_op="add", read_every=3)
     assert_equal([rule], Trace(addr, np.ones(500, bool)), TYPICAL)
 
 
 def test_full_rate() -> None:
-    """Every channel gets an event each cycle, also where periodic reads come between."""
+    """Every channel gets an event in each cycle, also with periodic reads."""
     n = 4000
     addr = np.arange(n, dtype=np.uint64) * np.uint64(64) % np.uint64(SPACE)
     trace = Trace(addr, np.zeros(n, bool))

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two hosts on one expander: how long a message's loads take, and what the harness notices."""
+"""Two hosts on one expander: latencies of a message's loads, and faults that the harness
+detects.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from anemone.models.msgfree.shared import UnderLoad, added
 from tests.commands import run
 from tests.rtl.faults import choose, faulty
 
-# In the emitted hardware, each with what the harness must say of it.
+# Faults in the emitted hardware, with the harness's expected message.
 FAULTS = {
     "an answer to the other host": (
         "HostArbiter.sv",
@@ -34,11 +36,11 @@ FAULTS = {
     ),
 }
 COMPLAINTS = {
-    "an answer to the other host": "nobody asked for it at this port",
+    "an answer to the other host": "no request at this port",
     "data of the other host": "data of another write",
     "a line that is never new": "finds an older message",
 }
-# A cycle to the arbiter and two through the channel, memory, and as many back.
+# One cycle to the arbiter, two through the channel, memory, and the same on the way back.
 IDLE = 3 + 40 + 3
 
 

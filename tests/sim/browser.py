@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Headless Chromium by selenium, with the driver that the system's packages bring."""
+"""Headless Chromium through selenium, with the driver from the system's packages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.common.actions.action_builder import ActionBuilder
 
-# No background traffic: on a closed network it fails, and would end up in the console.
+# Disable background traffic, which fails on a closed network and would appear in the console.
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -26,8 +26,8 @@ BROWSERS = (
     ("/snap/bin/chromium", "/snap/bin/chromium.chromedriver"),
 )
 
-# All that is drawn, as the page lays it out: for each picture the size of its SVG, its data marks
-# with an area or a length, labels outside their card, and pairs of labels that overlap.
+# Inspects the page's layout: for each picture the size of its SVG, the number of data marks with an
+# area or a length, labels outside their card, and pairs of overlapping labels.
 INSPECT = """
 return [...document.querySelectorAll("[data-picture]")].map((figure) => {
   const svg = figure.querySelector("svg");
@@ -62,14 +62,14 @@ def installed() -> tuple[str, str] | None:
     return next((pair for pair in found if all(pair)), None)
 
 
-# Debian has the browser, and there nothing may be skipped: tests/conftest.py.
+# Debian has the browser, so tests must not be skipped there: tests/conftest.py.
 needs_browser = pytest.mark.skipif(installed() is None, reason="no Chromium with its driver")
 
 
 class Browser:
-    """One tab of a browser with an empty profile in `profile`; closes with the `with` block.
+    """One tab of a browser with an empty profile in `profile`; the `with` block closes it.
 
-    dark: what the system's theme is. Raises FileNotFoundError without a browser or its driver.
+    dark: whether the system's theme is dark. Raises FileNotFoundError without a browser or driver.
     """
 
     def __init__(self, profile: Path, dark: bool = False) -> None:
@@ -105,14 +105,14 @@ class Browser:
 
     @property
     def console(self) -> list[str]:
-        """What the page has said, at every level, exceptions included."""
-        said = self.driver.get_log("browser")  # each entry is handed out once
+        """The console's messages at every level, including exceptions."""
+        said = self.driver.get_log("browser")  # get_log returns each entry only once
         self._console += [f"{entry['level']}: {entry['message']}" for entry in said]
         return self._console
 
     @property
     def requests(self) -> list[str]:
-        """Every address the page asked for, but for its own."""
+        """All addresses that the page requested, except its own."""
         for entry in self.driver.get_log("performance"):
             event = json.loads(entry["message"])["message"]
             said = event["params"]
@@ -136,7 +136,7 @@ class Browser:
         return self.driver.execute_script(f"return {script.strip()}")
 
     def pictures(self) -> list[dict]:
-        """All that is drawn, as the page lays it out: see INSPECT."""
+        """The layout of all pictures; see INSPECT."""
         return self.driver.execute_script(INSPECT)
 
     def scrolls_sideways(self) -> bool:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m tests.sim.pictures: the pictures of the main job's report in docs/, and of what page.
+"""python -m tests.sim.pictures: makes the pictures of `anemone sim`'s report in docs/.
 
-They are taken of build/sim/report.html in headless Chromium. docs/pictures.json says which page
-that was and which files came of it.
+It takes them from build/sim/report.html in headless Chromium. docs/pictures.json has the digests of
+this page and of the files.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MANIFEST = DOCS / "pictures.json"
 REPORT = ROOT / "build" / "sim" / "report.html"
 TAKEN = ("report.png", "simulation.png", "simulation-dark.png")
 
-# Leaves one trace's section, and of it only the pictures of these names (none named: all).
+# Hides everything but one trace's section, and in it all pictures but the named ones, if any.
 ONLY = """
 (() => {
   const [trace, head, ...names] = %s;
@@ -49,7 +49,7 @@ HOTTEST = """
 
 
 def digest(page: str) -> str:
-    """Of a report, but for the speeds, which are the machine's and not the commit's."""
+    """A digest of a report without speeds, which depend on the machine."""
     return hashlib.sha256(re.sub(r">[\d.]+(?: [kMG])?<", "><", page).encode()).hexdigest()
 
 
@@ -58,7 +58,7 @@ def file_digest(path: Path) -> str:
 
 
 def take(report: Path) -> None:
-    """The pictures, from the report of the samples on both engines."""
+    """Take the pictures from the report of the samples on both engines."""
     shots = (
         (TAKEN[0], False, ["kvstore", "short", "hotness", "hotset"]),
         (TAKEN[1], False, ["kvstore", "all"]),
@@ -66,7 +66,7 @@ def take(report: Path) -> None:
     )
     for name, dark, what in shots:
         with tempfile.TemporaryDirectory() as profile, Browser(Path(profile), dark) as tab:
-            tab.open(report, 1240, 1150)  # the dark one whole: to lay it out anew hides the box
+            tab.open(report, 1240, 1150)  # resizing would hide the tooltip
             tab.run(ONLY % json.dumps(what))
             if dark:
                 tab.move_to(*tab.run(HOTTEST))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small made-up traces with known answers, in the shapes of the real samples."""
+"""Small synthetic traces with known results, similar to the real samples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BASE = 1 << 12
 
 
 def moving(events: int = 60_000, pages: int = 50, seed: int = 1) -> Trace:
-    """A store whose hot fifth of the huge pages moves after half the events; one tenant."""
+    """A store whose hot fifth of the huge pages moves after half of the events; one tenant."""
     rng = np.random.default_rng(seed)
     hot = pages // 5
     place = rng.integers(0, pages, events)
@@ -29,7 +29,7 @@ def moving(events: int = 60_000, pages: int = 50, seed: int = 1) -> Trace:
 
 
 def skewed(events: int = 60_000, seed: int = 2) -> Trace:
-    """Ten huge pages; the first is all in one base page, the others even; one tenant."""
+    """Ten huge pages: in the first all accesses are to one base page, the others are uniform."""
     rng = np.random.default_rng(seed)
     page = rng.integers(0, 10, events)
     offset = rng.integers(0, HUGE // 64, events) * 64
@@ -38,7 +38,7 @@ def skewed(events: int = 60_000, seed: int = 2) -> Trace:
 
 
 def neighbours(events: int = 60_000, seed: int = 3) -> Trace:
-    """Three tenants; the third streams in bursts and takes most of the traffic then."""
+    """Three tenants; the third streams in bursts and then has most of the traffic."""
     rng = np.random.default_rng(seed)
     burst = (np.arange(events) // (events // 6)) % 2 == 1
     who = rng.integers(0, 2, events)
@@ -52,7 +52,7 @@ def neighbours(events: int = 60_000, seed: int = 3) -> Trace:
 
 
 def trace(addr: np.ndarray, write: np.ndarray, step_ns: int) -> Trace:
-    """Accesses at even distances in time, all of tenant 0."""
+    """Accesses at equal intervals, all of tenant 0."""
     count = len(addr)
     time = np.arange(count, dtype=np.uint64) * np.uint64(step_ns)
     return Trace(addr.astype(np.uint64), write, time, np.zeros(count, np.uint16))

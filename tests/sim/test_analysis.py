@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The analysis finds the properties with which a trace was made."""
+"""The analysis finds the known properties of synthetic traces."""
 
 from __future__ import annotations
 

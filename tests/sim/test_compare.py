@@ -53,7 +53,7 @@ def without(kind: str, row: int) -> Callable[[Result], Result]:
 
 
 def elsewhere(kind: str, column: str) -> Callable[[Result], Result]:
-    """A change: the last value is said to be in another place."""
+    """A change: the last value is moved to another place."""
 
     def change(result: Result) -> Result:
         rows = columns(getattr(result, kind))
@@ -146,7 +146,7 @@ def test_recount_refuses_a_rule_that_it_cannot_count(good: Result, tmp_path: Pat
 
 
 class Engines:
-    """Stands in for the engines: the model, and a change for each of the two."""
+    """Replaces the engines by the model with a change for each of the two."""
 
     def __init__(self, rtl: Callable | None = None, model: Callable | None = None) -> None:
         self.change = {"rtl": rtl, "model": model}

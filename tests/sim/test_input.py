@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Users' traces: the report shows what a capture says of a trace, and CSV works like Parquet."""
+"""Users' traces: the report shows the capture's metadata, and CSV works like Parquet."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ORIGIN = {"about": "made & up", "programs": {"noisy": {"tenant": 2}, "quiet": {"
 
 
 def captured(path: Path, said: object) -> Path:
-    """A trace with `said` where a capture writes its origin."""
+    """A trace with `said` as the metadata in which a capture writes its origin."""
     table = pq.read_table(synthetic.save(synthetic.neighbours(3_000), path))
     pq.write_table(table.replace_schema_metadata({METADATA: json.dumps(said).encode()}), path)
     return path

@@ -103,7 +103,7 @@ def test_listing_3_maps_all_pages_of_a_tenant_to_one_counter() -> None:
     assert rule.notify_op == "ge"
     owner = dict(rule.map.tolist())
     assert set(owner.values()) == {0, 1, 2}
-    # Tenants of the made trace own pages 0-7, 8-15 and 16 on.
+    # The synthetic trace's tenants own pages 0-7, 8-15 and 16 on.
     assert all(owner[page] == min(page // 8, 2) for page in owner)
     assert len(owner) == len(np.unique(trace.addr >> np.uint64(21)))
 

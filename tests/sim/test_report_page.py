@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report as a person meets it: opened in headless Chromium, looked at, hovered over."""
+"""The report in headless Chromium: its layout, tooltips and themes."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from anemone.cli import main
 from tests.sim.browser import Browser, needs_browser
 from tests.sim.pictures import MANIFEST, digest
 
-pytestmark = pytest.mark.xdist_group("report")  # all look at one page, made in one worker
+pytestmark = pytest.mark.xdist_group("report")  # the tests share one page, made in one worker
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "sim" / "traces"
 PICTURES = (
     "hotness", "bandwidth", "hotset", "skewness", "basepages", "similarity", "hitrate", "misses",
 )  # fmt: skip
-TOLD = {  # what each kind of picture says of the place under the mouse
+TOLD = {  # tooltip of each kind of picture
     "hotness": "accesses in the poll", "bandwidth": "B/s", "hotset": "traffic kept",
     "skewness": "huge pages", "basepages": "accesses of one", "similarity": "cosine",
     "hitrate": "%", "misses": "accesses missed",
 }  # fmt: skip
 SCREENSHOT = ROOT / "build" / "sim" / "report.png"
 
-# The colours of the page's ground, of a picture's words and of a cell of a heat map.
+# The colours of the page's background, of a picture's text and of a cell of a heat map.
 COLOURS = """
 [[document.body, "backgroundColor"], [document.querySelector("svg text"), "fill"],
  [document.querySelector("[class*=data_heat] path"), "fill"]]
@@ -37,7 +37,7 @@ COLOURS = """
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of the main job: the samples on RTL and model."""
+    """The report of `anemone sim`: the samples on RTL and model."""
     out = tmp_path_factory.mktemp("sim")
     with pytest.raises(SystemExit) as stop:
         main(["sim", "--traces", str(SAMPLES), "--out", str(out)])
@@ -78,7 +78,7 @@ def test_the_page_fetches_nothing(page: Path) -> None:
 
 
 def test_the_pictures_in_docs_are_of_this_page(page: Path) -> None:
-    """But for speeds. What differs else is stale: `make pictures`."""
+    """The pictures are up to date except for speeds; otherwise run `make pictures`."""
     said = json.loads(MANIFEST.read_text(encoding="utf-8"))
     assert said["page"] == digest(page.read_text(encoding="utf-8")), "stale: make pictures"
 
@@ -111,7 +111,7 @@ def test_every_picture_is_drawn_and_the_console_is_silent(page: Path, tab: Brows
 
 @needs_browser
 def test_the_check_sees_an_empty_picture_and_a_noisy_console(page: Path, tab: Browser) -> None:
-    """The two checks above can fail: a page with a picture emptied and an error does."""
+    """The two checks above can fail: they do for a page with an emptied picture and an error."""
     broken = page.with_name("broken.html")
     text = page.read_text(encoding="utf-8")
     spoilt = (

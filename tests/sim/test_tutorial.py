@@ -30,7 +30,8 @@ def test_sections_2_to_6(tmp_path: Path) -> None:
     reads = re.findall(r"pages (\d+) and (\d+), (\d+) accesses", do(4, tmp_path))
     hot = [(int(a), int(b)) for a, b, n in reads][-10:]
     moved = hot[-1][0] - hot[3][0]
-    # As the program is: two pages beside each other, then the two half a table of 8 pages above.
+    # The program's hot pages: two adjacent pages, then the two that are half a table of 8 pages
+    # above.
     assert hot[3] == (hot[3][0], hot[3][0] + 1) and hot[-1] == (hot[-1][0], hot[-1][0] + 1)
     assert moved == 4, reads
     assert "The golden model equals a plain count of 1 trace" in do(5, tmp_path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random machines and traces for them, small, so that pages, tiers and threads are contended."""
+"""Random small machines and traces, so that pages, tiers and threads compete."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from anemone.tiering.config import Flat
 from anemone.tiering.drams import drams
 from anemone.trace import KINDS, Trace
 
-PAGES = 12  # that traces touch, at most
+PAGES = 12  # most pages that a trace touches
 # Exact in binary, so that ties between threads happen.
 TIMES = st.sampled_from([0.0, 0.5, 1.0, 3.25, 64.0, 100.0, 114.1])
 
@@ -32,7 +32,7 @@ def tiers(draw: st.DrawFn, pages: int, timing: str) -> Tier:
 
 @st.composite
 def configs(draw: st.DrawFn) -> TierConfig:
-    """Every placement, with room for all pages that a trace touches."""
+    """All placements, with space for all touched pages."""
     start = draw(st.sampled_from(["first-touch", "fast", "slow", "weighted", "optimum"]))
     room = draw(st.integers(0, PAGES)), draw(st.sampled_from([PAGES, PAGES + 5]))
     if start == "fast":
@@ -54,7 +54,7 @@ def configs(draw: st.DrawFn) -> TierConfig:
 
 @st.composite
 def flat_configs(draw: st.DrawFn) -> TierConfig:
-    """Flat memory mode of few sets, so that lines compete; with or without dedicated memory."""
+    """Flat memory mode with few sets, so that lines compete, with or without dedicated memory."""
     base = draw(configs())
     near = draw(st.integers(1, 4))
     ratio = draw(st.integers(1, 4))
@@ -80,7 +80,7 @@ def flat_configs(draw: st.DrawFn) -> TierConfig:
 
 @st.composite
 def flat_traces(draw: st.DrawFn, config: TierConfig) -> Trace:
-    """Accesses of a few lines of each set, some of them of dedicated memory."""
+    """Accesses to few lines of each set, and to dedicated memory."""
     trace = draw(traces(config.page_bytes))
     flat = config.flat_config
     rng = np.random.default_rng(draw(st.integers(0, 1 << 32)))
@@ -93,14 +93,14 @@ def flat_traces(draw: st.DrawFn, config: TierConfig) -> Trace:
 
 @st.composite
 def traces(draw: st.DrawFn, page_bytes: int, most: int = 120) -> Trace:
-    """Any of the columns; threads at random, or one after the other. A request is a row."""
+    """Any columns; threads are random or successive. A request is one row."""
     n = draw(st.integers(1, most))
     rng = np.random.default_rng(draw(st.integers(0, 1 << 32)))
     page = rng.permutation(512)[rng.integers(0, draw(st.integers(1, PAGES)), n)]
     thread = rng.choice([0, 1, 7, 40000, 65535], n) if draw(st.booleans()) else None
     if thread is not None and draw(st.booleans()):
         thread = np.sort(thread)[:: draw(st.sampled_from([1, -1]))]
-    gaps = [0.0, 0.5, 2.0, 3.25, 100.0, 1 / 3, 9000.0]  # the last: past a refresh
+    gaps = [0.0, 0.5, 2.0, 3.25, 100.0, 1 / 3, 9000.0]  # the last one spans a refresh
     return Trace(
         addr=(page * page_bytes + rng.integers(0, page_bytes, n)).astype(np.uint64),
         write=rng.random(n) < draw(st.sampled_from([0.0, 0.3, 1.0])),

@@ -30,7 +30,7 @@ def said(folder: Path) -> list[int]:
 
 
 def test_another_file_that_is_compiled_into_it(tmp_path: Path) -> None:
-    """By numba's own cache alone the caller's old code would be run."""
+    """With numba's cache alone, the caller's old code would run."""
     (tmp_path / "outer.py").write_text(OUTER)
     (tmp_path / "inner.py").write_text(INNER.format(1))
     assert said(tmp_path) == [2, 0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TIER.toml: a good one is read correctly, every bad one gives a one-line error."""
+"""TIER.toml: valid ones are read correctly, invalid ones give a one-line error."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_defaults() -> None:
 
 
 def test_scale() -> None:
-    """The file is of the whole machine; a pair of devices becomes as small."""
+    """The file describes the unscaled machine; a device's values are scaled, too."""
     text = GOOD.replace("seed = 7", "seed = 7\nscale = 2")
     half = parse_config(text, "t.toml")
     assert half == scaled(parse_config(GOOD, "t.toml"), 2) and half.fast.pages == 512
@@ -126,7 +126,7 @@ def test_constants_have_their_sources() -> None:
     assert entries and all('unit = "' in e and 'source = "' in e for e in entries)
 
 
-# (what to replace in GOOD, with what, place, field, value, a word of what is allowed)
+# (text in GOOD, its replacement, place, field, value, a part of the allowed values)
 BAD = [
     ("seed = 7", "scale = 0", "line 5", "scale", "0", "1 to"),
     ("seed = 7", "scale = 4096", "line 5", "scale", "4096", "too small"),
@@ -220,7 +220,7 @@ def test_what_is_no_policy(tmp_path: Path) -> None:
 @settings(max_examples=100)
 @given(st.data())
 def test_garbage(data: st.DataObject) -> None:
-    """Whatever is put wherever: a configuration, or one line."""
+    """Any change of the file gives a configuration or a one-line error."""
     at = data.draw(st.integers(0, len(GOOD)))
     size = data.draw(st.integers(0, 6))
     text = GOOD[:at] + data.draw(st.text(max_size=6)) + GOOD[at + size :]

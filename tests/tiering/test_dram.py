@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The second timing: the plain model by hand; where both timings agree, and where they differ."""
+"""The DRAM timing: the reference model by hand, and a comparison of both timings."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from anemone.trace import Trace
 from tests.tiering.test_config import LEAST
 
 DDR4 = drams()["ddr4-3200"]
-ROW = DDR4.row_lines * DDR4.groups * 64  # bytes until the next bank, one channel
-NEXT_ROW = ROW * DDR4.banks  # of a bank that the row's number hashes elsewhere
+ROW = DDR4.row_lines * DDR4.groups * 64  # bytes to the next bank, with one channel
+NEXT_ROW = ROW * DDR4.banks  # a row that the hash maps to another bank
 GEOMETRY = Geometry(device_gib=1)
 
 
@@ -29,7 +29,7 @@ def extra(*requests: tuple[float, int, bool]) -> list[float]:
 
 
 def test_a_row_is_open() -> None:
-    """The first read opens it; a later one is quicker by the time that takes."""
+    """The first read opens the row; a later one saves this time."""
     assert extra((100, 0, False), (300, 4 * 64, False)) == [0, -DDR4.rcd]
 
 
@@ -41,27 +41,27 @@ def test_a_row_has_to_be_closed() -> None:
 
 
 def test_columns_of_a_group_are_further_apart() -> None:
-    """Lines next to each other are of different groups."""
+    """Adjacent lines are in different groups."""
     assert extra((100, 0, False), (100, 64, False)) == [0, DDR4.rrd]
     first = extra((100, 0, False), (300, 0, False), (300, 4 * 64, False))
     assert first[2] - first[1] == DDR4.ccd_long
 
 
 def test_four_rows_a_window() -> None:
-    """Five banks at once: the fifth waits for the window of four."""
+    """With five banks at once, the fifth waits for the four-activate window."""
     assert extra(*[(100, i * 64 if i < 4 else ROW, False) for i in range(5)])[4] == DDR4.faw
 
 
 def test_refresh() -> None:
     """A refresh closes all rows, and a request during it waits."""
-    at = DDR4.refi  # of the only channel's first
+    at = DDR4.refi  # the channel's first refresh
     assert extra((at - 500, 0, False), (at + DDR4.rfc, 0, False)) == [0, 0]
     assert extra((at - 500, 0, False), (at + 10, 0, False)) == [0, DDR4.rfc - 10]
     assert extra((3 * at + 10, 0, False)) == [DDR4.rfc - 10]
 
 
 def test_writes_are_gathered() -> None:
-    """They cost nothing until the last of a lot; a read then waits until all are written."""
+    """Buffered writes cost nothing until the buffer is full; then a read waits for all of them."""
     lines = [(100.0, 4 * 64 * i, True) for i in range(WRITES)]
     *writes, read = extra(*lines, (100.0, 4 * 64 * WRITES, False))
     assert writes == [0] * WRITES
@@ -77,7 +77,7 @@ def test_a_full_lot_waits_for_the_one_before() -> None:
 
 
 def both(trace: Trace, config: TierConfig) -> tuple[float, float]:
-    """ns by the first timing and by the second."""
+    """Time in ns with the queue timing and with the DRAM timing."""
     return tuple(
         simulate(replace(config, timing=timing), trace, geometry=GEOMETRY).time_ns
         for timing in ("queue", "dram")
@@ -86,7 +86,7 @@ def both(trace: Trace, config: TierConfig) -> tuple[float, float]:
 
 @pytest.mark.parametrize("name", devices())
 def test_idle_memory_is_the_same_in_both(name: str) -> None:
-    """Reads that wait for one another, of rows far apart: what the latency was measured by."""
+    """Dependent reads of distant rows, like those that measured the latency."""
     fast, slow = devices()[name].fast, devices()[name].slow
     config = TierConfig(4096, 10, Tier(1 << 17, *fast), Tier(1 << 18, *slow), start="slow")
     n = 3000
@@ -94,11 +94,11 @@ def test_idle_memory_is_the_same_in_both(name: str) -> None:
     trace = Trace(addr, np.zeros(n, bool), gap_ns=np.full(n, 50.0), dep=np.ones(n, bool))
     first, second = both(trace, config)
     assert first == pytest.approx(50 + n * slow[0], rel=1e-6)
-    assert first < second < 1.12 * first  # refreshes, rows to close
+    assert first < second < 1.12 * first  # refreshes, and rows that must be closed
 
 
 def test_a_stream_takes_what_was_measured() -> None:
-    """Where the link is the bottleneck both say so; where DRAM would be, the second is slower."""
+    """If the link is the bottleneck, both timings agree; if DRAM is, the DRAM timing is slower."""
     config = TierConfig(4096, 512, Tier(0, 100.0, 123.4, "ddr5-4800", 4),
                         Tier(1 << 18, 300.0, 17.6, "ddr4-3200", 2), start="slow")  # fmt: skip
     n = 1 << 16

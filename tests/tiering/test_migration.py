@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How pages move: hand-computed copies, and what holds whatever a policy asks for."""
+"""Migration of pages: copies computed by hand, and invariants for any policy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from anemone.trace import Trace
 from tests.tiering.strategies import PAGES, traces
 
 GEOMETRY = Geometry(device_gib=1)
-# Lines are copied one each 8 ns, 4 at a time; they take 1 ns of fast memory, 4 ns of slow memory.
+# A line is copied every 8 ns, 4 at a time; it takes 1 ns of fast memory and 4 ns of slow memory.
 COPY = Migration(gb_per_s=8.0, lines=4)
 MACHINE = TierConfig(
     4096, 2, Tier(4, 10.0, 64.0), Tier(40, 100.0, 16.0), start="slow", migration=COPY,
@@ -30,7 +30,7 @@ MACHINE = TierConfig(
 
 @dataclass
 class Once(Policy):
-    """Gives one answer, at the first interval."""
+    """A policy that gives one answer, in the first interval."""
 
     answer: Answer
 
@@ -44,18 +44,18 @@ def pages(*number: int) -> np.ndarray:
 
 
 def steady(n: int, gap: float, page: int = 0, write: bool = False) -> Trace:
-    """A thread that accesses the lines of a page, one each `gap` ns."""
+    """A thread that accesses the lines of a page, one every `gap` ns."""
     addr = page * 4096 + np.arange(n) % 64 * LINE_BYTES
     return Trace(addr.astype(np.uint64), np.full(n, write), gap_ns=np.full(n, gap))
 
 
 def test_a_page_moves() -> None:
-    """Four lines in flight: each is read (100 ns), then written, and then the next one begins."""
+    """Four lines in flight: each is read (100 ns), then written; then the next one starts."""
     one = Run(MACHINE, lambda: [steady(40, 100.0)], Once(Answer(pages(0))), Oracle(), GEOMETRY,
               None, "")  # fmt: skip
     result = one.result()
     assert (result.promoted, result.demoted, result.migrated_bytes) == (1, 0, 4096)
-    # From 1,000 ns on 4 lines each 100 ns and a little more: the page is fast before 2,700 ns.
+    # From 1,000 ns on, 4 lines in little more than 100 ns: the page is fast before 2,700 ns.
     assert result.accesses == (14, 26)
     assert one.machine.free == (3, 40)
 
@@ -63,7 +63,7 @@ def test_a_page_moves() -> None:
 def test_lines_are_limited_by_bandwidth_too() -> None:
     narrow = replace(MACHINE, migration=Migration(gb_per_s=0.64, lines=100))
     result = simulate(narrow, steady(90, 100.0), Once(Answer(pages(0))), Oracle(), GEOMETRY)
-    # A line each 100 ns: 64 of them from 1,000 ns on, then 110 ns for the last.
+    # A line every 100 ns: 64 of them from 1,000 ns on, then 110 ns for the last.
     assert result.accesses == (90 - 74, 74)
 
 
@@ -81,9 +81,9 @@ def test_a_write_waits_for_the_copy() -> None:
     config = replace(MACHINE, migration=replace(COPY, on_write="wait"))
     trace = steady(40, 100.0, write=True)
     result = simulate(config, trace, Once(Answer(pages(0))), Oracle(), GEOMETRY)
-    # Ten before; the next waits for all of the copy, and finds the page fast.
+    # Ten accesses are before the copy; the next one waits for its end and finds the page fast.
     assert result.promoted == 1 and result.accesses == (30, 10)
-    # At 1,004 ns the first of 64 lines is read, 4 each 100 ns; the last is written at 2,628 ns.
+    # The first of 64 lines is read at 1,004 ns, 4 every 100 ns; the last is written at 2,628 ns.
     assert result.time_ns == 2628 + 10 + 29 * 100 + 10
 
 
@@ -95,11 +95,11 @@ def test_what_unmapping_and_shootdowns_cost() -> None:
         ).time_ns
 
     assert time_with(shootdown_ns=700.0) == time_with() + 700
-    assert time_with(unmap_ns=5000.0) == 4100.0  # the trace is over before the page is fast
+    assert time_with(unmap_ns=5000.0) == 4100.0  # the trace ends before the page is fast
 
 
 def test_promotions_wait_for_demotions() -> None:
-    """A full fast tier: one page goes down for each that comes up, and never one more fits."""
+    """With a full fast tier one page is demoted for each promoted page, and capacities hold."""
     config = replace(MACHINE, fast=Tier(2, 10.0, 64.0), start="first-touch", interval_ns=20_000.0)
     addr = np.repeat(np.arange(5), 2000) % 5 * 4096
     trace = Trace(addr.astype(np.uint64), np.zeros(10_000, bool), gap_ns=np.full(10_000, 10.0))
@@ -131,7 +131,9 @@ class Splits(Once):
 
 
 def test_split_pages_pay_for_their_translations() -> None:
-    """Eight frames of a huge page need one translation, and eight when it is split; four fit."""
+    """Eight frames of a huge page need one translation, or eight if it is split; the TLB has
+    four.
+    """
     addr = np.arange(400) % 8 * 4096
     trace = Trace(addr.astype(np.uint64), np.zeros(400, bool), gap_ns=np.full(400, 100.0))
     whole = simulate(HUGE, trace, Splits(Answer()), Oracle(), GEOMETRY)
@@ -172,7 +174,7 @@ def test_frames_of_a_split_page_move_and_join_again() -> None:
 
 @dataclass
 class Anything(Policy):
-    """A policy with random requests, also invalid ones; checks the invariants each time."""
+    """A policy with random requests, also invalid ones, that checks the invariants each time."""
 
     seed: int
     run: Run | None = None
@@ -194,7 +196,7 @@ class Anything(Policy):
 
 
 def check_places(run: Run) -> None:
-    """Each page touched is in one place, and the tiers hold what they say and no more."""
+    """Each touched page is in one tier, and the tiers' counts are correct and within capacity."""
     state = run.machine.state
     table, memory = state.memory.table, state.memory
     place = table & PLACE
@@ -214,12 +216,12 @@ def check_places(run: Run) -> None:
 @settings(max_examples=40)
 @given(st.data())
 def test_whatever_a_policy_asks_for(data: st.DataObject) -> None:
-    """Pages are in one place, accesses are conserved, and time keeps its bounds."""
+    """Pages are in one tier, accesses are conserved, and times are within bounds."""
     page_bytes = data.draw(st.sampled_from([4096, 2 << 20]))
-    few = page_bytes == 4096  # lines of a page
+    few = page_bytes == 4096  # few lines per page
     fast = data.draw(st.integers(1, PAGES))
     timing = data.draw(st.sampled_from(["queue", "dram"]))
-    # Of open rows the second timing takes less than the latency, but no less than this.
+    # With open rows the DRAM timing is below the latency, but not below this bound.
     least, idle = 10.0, drams()["ddr4-3200"].idle if timing == "dram" else 0.0
     config = TierConfig(
         page_bytes, data.draw(st.integers(1, 4)), Tier(fast, least + idle, 64.0, "ddr4-3200"),
@@ -260,7 +262,7 @@ def test_whatever_a_policy_asks_for(data: st.DataObject) -> None:
 
 
 def test_copies_take_the_programs_bandwidth() -> None:
-    """Beside a copy as quick as memory the program's own accesses come later."""
+    """A copy at memory's full speed delays the program's accesses."""
     wide = replace(MACHINE, migration=Migration(gb_per_s=64.0, lines=64), outstanding=64)
     alone = simulate(wide, steady(400, 4.0), Once(Answer()), Oracle(), GEOMETRY)
     others = Trace(

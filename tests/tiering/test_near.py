@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flat memory mode in the simulator: its time by hand, equal to the plain model, and its outcomes
-those of the fast golden model, access by access."""
+"""Flat memory mode in the simulator: times by hand and equal to the reference model, and outcomes
+equal to the fast golden model's.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ from anemone.trace import Trace
 from tests.tiering.strategies import flat_configs, flat_traces
 from tests.tiering.test_time import GEOMETRY, check_timeline, run_small
 
-# One page of near memory: a line in 1 ns, which takes 10 ns; far a line in 4 ns and 100 ns.
+# One page of near memory. Near: 1 ns per line, latency 10 ns; far: 4 ns per line, latency 100 ns.
 MACHINE = TierConfig(4096, 9, Tier(1, 10.0, 64.0), Tier(1, 100.0, 16.0), flat=Flat())
 
 
@@ -36,8 +37,9 @@ def rows(*lines: tuple[int, int, float]) -> Trace:
 
 
 def test_a_swap_takes_two_lines_of_each() -> None:
-    """Line 64 takes line 0's place. The read of line 0 waits in near behind the swap's write, and
-    in far, at 112 rather than at 22, behind the swap's read and write of 4 ns each."""
+    """Line 64 evicts line 0. The read of line 0 waits in near memory for the swap's write, and in
+    far memory, at 112 instead of 22, for the swap's read and write of 4 ns each.
+    """
     done = plain.run(MACHINE, rows((64, 0, 0), (1, 0, 0), (0, 0, 0), (64, 0, 1)))
     assert done.completion == [110.0, 12.0, 118.0, 15.0 + 110.0 + 1.0]
     assert done.tiers == [1, 0, 1, 1]
@@ -87,7 +89,7 @@ def test_each_outcome_is_the_fast_models(
     )
     rng = np.random.default_rng(seed)
     line = rng.integers(0, config.lines, 3000)
-    few = line // lines * lines + line % lines % 3  # of three sets
+    few = line // lines * lines + line % lines % 3  # lines of three sets
     line = np.where(rng.random(3000) < 0.5, few, line)
     addr, write = (line * 64).astype(np.uint64), rng.random(3000) < 0.4
     found, state = np.zeros(3000, np.int8), near.make(config)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Policies: what each decides on numbers by hand, and that it finds a hot set that moves."""
+"""Policies: decisions on known numbers, and that each finds a hot set that moves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GEOMETRY = Geometry(device_gib=1)
 def seen(
     heat: list[float], tier: list[int], now_ms: float = 1000, free: int = 0, **more: Any
 ) -> Statistics:
-    """Statistics of pages of 4 KiB for a policy."""
+    """A policy's input for pages of 4 KiB."""
     n = len(heat)
     units = Units(np.arange(n), np.array(tier, np.uint8), np.zeros(n, bool))
     writes = np.array(more.pop("writes", [0.0] * n))
@@ -37,25 +37,25 @@ def seen(
 
 def test_hemem_by_hand() -> None:
     policy = HeMem(samples_per_access=1.0)
-    # 8 samples are hot, 7 are not; 4 of stores are.
+    # A page is hot with 8 samples, but not with 7; or with 4 samples of stores.
     answer = policy.act(seen([8, 7, 4, 0, 0], [1, 1, 1, 0, 0], writes=[0, 0, 4, 0, 0]))
     assert answer.promote.tolist() == [0, 2] and answer.demote.tolist() == [3, 4]
-    # Past 18 samples all counts are halved: 8 + 11 and 7 + 0 become 9.5 and 3.5.
+    # Above 18 samples all counts are halved: 8 + 11 and 7 + 0 become 9.5 and 3.5.
     answer = policy.act(seen([11, 0, 0, 0, 0], [1, 1, 1, 0, 0], 2000))
     assert answer.promote.tolist() == [0] and answer.demote.tolist() == [3]
-    # With room nothing is demoted; and no more moves than the limit lets.
+    # With free frames nothing is demoted; migrations stay within the limit.
     assert len(policy.act(seen([0] * 5, [1, 1, 1, 0, 0], 3000, free=2)).demote) == 0
     slow = HeMem(samples_per_access=1.0, migrate_gb_per_s=4096e-9)
     assert slow.act(seen([9, 9, 0], [1, 1, 0])).promote.tolist() == [0]
 
 
 def test_tpp_by_hand() -> None:
-    """A page moves up at its second fault; 2 % of the fast tier stay free."""
+    """A page moves up at its second fault; 2 % of the fast tier is kept free."""
     policy = Tpp(headroom=0.5)
     assert policy.act(seen([5, 0, 1, 0], [1, 1, 0, 0])).promote.tolist() == []
     answer = policy.act(seen([5, 5, 0, 1], [1, 1, 0, 0], 2000))
     assert answer.promote.tolist() == [0]
-    # Room for one, and half of two free; page 2 was accessed last an interval before page 3.
+    # One frame for the promotion, half of two as headroom; page 2 was accessed before page 3.
     assert answer.demote.tolist() == [2, 3]
 
 
@@ -73,9 +73,9 @@ def test_damos_by_hand() -> None:
 
 
 def test_colloid_by_hand() -> None:
-    """Pages move up while the fast tier is quicker, and down once it is slower."""
+    """Pages move up while the fast tier is faster, and down when it is slower."""
     up = Colloid().act(seen([10, 30, 5], [1, 1, 0], accesses=(10, 35)))
-    assert up.promote.tolist() == [0] and up.demote.tolist() == [2]  # the hottest is too much
+    assert up.promote.tolist() == [0] and up.demote.tolist() == [2]  # the hottest page is too hot
     up = Colloid().act(seen([10, 10, 5], [1, 1, 0], accesses=(5, 20)))
     assert up.promote.tolist() == [0] and up.demote.tolist() == [2]
     down = Colloid().act(seen([9, 1, 1], [0, 0, 1], accesses=(10, 1), latency_ns=(400, 300)))
@@ -85,17 +85,17 @@ def test_colloid_by_hand() -> None:
 
 
 def test_memtis_by_hand() -> None:
-    """The hottest bins that fit: 40 and 33 are of one bin, 9 is of a lower one."""
+    """The hottest bins that fit are hot: 40 and 33 are in one bin, 9 is in a lower one."""
     policy = Memtis(samples_per_access=1.0, split=False)
     answer = policy.act(seen([40, 33, 9, 0, 0], [1, 1, 1, 0, 0]))
     assert answer.promote.tolist() == [0, 1] and answer.demote.tolist() == [3, 4]
-    # Three of one bin do not fit two frames, so that bin is not hot.
+    # Three pages of one bin do not fit two frames, so this bin is not hot.
     answer = Memtis(samples_per_access=1.0).act(seen([40, 33, 39, 0, 0], [1, 1, 1, 0, 0]))
     assert answer.promote.tolist() == []
 
 
 def test_skewness_by_hand() -> None:
-    """The published scale, of 512 frames: one hot frame, all alike, none, and very hot."""
+    """The published scale with 512 frames: one hot frame, uniform, no hot frame, and very hot."""
     base = np.zeros((4, 512))
     base[0, 3] = 4
     base[1] = 4
@@ -106,7 +106,7 @@ def test_skewness_by_hand() -> None:
 
 
 def moving(share: float, n: int = 120_000) -> Trace:
-    """A share of the accesses goes to 8 of 64 pages, and half-way to 8 others."""
+    """A share of the accesses goes to 8 of 64 pages, and after half of the trace to 8 others."""
     rng = np.random.default_rng(1)
     hot = np.where(np.arange(n) < n // 2, rng.integers(40, 48, n), rng.integers(50, 58, n))
     page = np.where(rng.random(n) < share, hot, rng.integers(0, 64, n))
@@ -118,7 +118,7 @@ def moving(share: float, n: int = 120_000) -> Trace:
     )  # fmt: skip
 
 
-# A source that suits each; parameters are scaled to an interval of 0.2 ms.
+# A suitable source for each policy, with parameters for an interval of 0.2 ms.
 SUITED: dict[str, tuple[dict, str, dict]] = {
     "hemem": ({"samples_per_access": 0.1}, "pebs", {"period": 10, "sample_ns": 0.0}),
     "memtis": ({"samples_per_access": 0.1, "cooling": 400}, "nemo", {"fast": "nemo"}),
@@ -134,20 +134,20 @@ SUITED: dict[str, tuple[dict, str, dict]] = {
 }
 
 
-# A cap of bandwidth moves no pages: test_throttle.py.
+# BandwidthCap moves no pages; test_throttle.py tests it.
 @pytest.mark.parametrize("name", [name for name in POLICIES if name != "bandwidth-cap"])
 def test_a_hot_set_is_found_again(name: str) -> None:
-    """More accesses are fast than without a policy, in each half of the trace."""
+    """In each half of the trace more accesses are fast than without a policy."""
     config = TierConfig(
         4096, 4, Tier(16, 10.0, 64.0), Tier(64, 300.0, 16.0), interval_ns=2e5,
         migration=Migration(gb_per_s=20.0),
     )  # fmt: skip
     policy, source, settings = SUITED[name]
     made = load(name, POLICIES)(**policy), load(source, SOURCES)(**settings)
-    # An accessed bit does not tell hot pages from those that are seldom accessed.
+    # An accessed bit cannot distinguish hot pages from rarely accessed ones.
     share = 0.99 if source == "hint-faults" else 0.9
     result = simulate(config, moving(share), *made, GEOMETRY)
     fast = result.timeline["fast_accesses"]
     share = fast / (fast + result.timeline["slow_accesses"])
-    # Without a policy a quarter of a tenth.
+    # Without a policy it is a quarter of a tenth.
     assert share[15:30].mean() > 0.5 and share[-15:].mean() > 0.5, share.round(2)

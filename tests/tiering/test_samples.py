@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples of perf and DAMON: what is read of them, and the hit ratios that they give."""
+"""Samples of perf and DAMON: parsing, and hit ratios from them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ kdamond.0 46568 [027] 79357.1: damon:damon_aggregated: target_id=0 nr_regions=3 
 45056-53248: 5
 kdamond.x xxxx xxxx 79357.100000: damon:damon_aggregated: target_id=0 nr_regions=1 0-0: -1 -1
 """
-# The same as damo has it in JSON: in numbers, and in text with units (1.8 and later).
+# The same in damo's JSON: as numbers, and as text with units (1.8 and later).
 DAMO = [
     """[{"kdamond_idx": 0, "target_id": 0, "snapshots": [
   {"start_time": 0, "end_time": 79357000000000, "regions": [
@@ -89,7 +89,7 @@ def test_damon(tmp_path: Path, content: str | bytes) -> None:
 
 
 def test_hit_ratios_are_weighted_by_periods() -> None:
-    """The first page is fast; a policy that exchanges both after the first interval turns it."""
+    """The first page is fast; a policy that exchanges both pages reverses the hit ratio."""
     some = Samples("perf", np.array([0, 1, 1, 0]), np.array([100.0, 300.0, 500.0, 100.0]),
                    np.zeros(4, bool), np.array([0.0, 1.0, 2e9, 2e9]))  # fmt: skip
 
@@ -110,7 +110,7 @@ def test_hit_ratios_are_weighted_by_periods() -> None:
 
 
 def test_capacities_hold() -> None:
-    """Whatever is asked for."""
+    """Capacities hold for any requests."""
     rng = np.random.default_rng(1)
     config = replace(MACHINE, fast=Tier(5, 1.0, 1.0), slow=Tier(20, 1.0, 1.0))
     some = Samples("perf", rng.integers(0, 20, 900), np.ones(900), np.zeros(900, bool),
@@ -127,7 +127,7 @@ def test_capacities_hold() -> None:
 
 
 def test_a_hot_set_is_found() -> None:
-    """Pages that are not hot come first, and so are fast."""
+    """Cold pages are touched first, so they start in the fast tier."""
     rng = np.random.default_rng(2)
     hot = rng.random(20_000) < 0.9
     page = np.where(hot, 50 + rng.integers(0, 10, 20_000), rng.integers(0, 100, 20_000))
@@ -139,7 +139,7 @@ def test_a_hot_set_is_found() -> None:
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing but ratios is written; a source that would see accesses is refused."""
+    """Only ratios are written; a source that needs accesses is refused."""
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "t.toml").write_text(CONFIG)

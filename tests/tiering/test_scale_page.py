@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/scale.md: each of its numbers, computed again."""
+"""docs/scale.md: all its numbers are recomputed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine k times smaller: what it keeps, and that results at k and k/2 agree."""
+"""Scaled machines: what is preserved, and that results at scales k and k/2 agree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from anemone.tiering.config import made
 from anemone.tiering.scaling import scaled
 from anemone.trace import Trace
 
-PAGES, HOT = 4096, 512  # of the whole machine
+PAGES, HOT = 4096, 512  # of the unscaled machine
 GEOMETRY = Geometry(device_gib=1)
 WHOLE = TierConfig(
     4096, 10, Tier(1024, 100.0, 128.0, "ddr5-4800", 4), Tier(PAGES, 400.0, 16.0, "ddr4-3200", 2),
@@ -23,7 +23,7 @@ WHOLE = TierConfig(
 
 
 def program(k: int, seed: int) -> Trace:
-    """20 ms in which 90 % of the accesses are to an eighth of the pages, on a machine 1/k."""
+    """20 ms with 90 % of the accesses to an eighth of the pages, for a machine scaled by k."""
     rng, n = np.random.default_rng(seed), 1_600_000 // k
     hot = rng.permutation(PAGES // k)[: HOT // k]
     page = np.where(rng.random(n) < 0.9, rng.choice(hot, n), rng.integers(0, PAGES // k, n))
@@ -35,7 +35,7 @@ def program(k: int, seed: int) -> Trace:
 
 
 def results(k: int, timing: str, seed: int) -> np.ndarray:
-    """ms, share of accesses that are fast, promotions a page, CPU a ms, of a run at 1/k."""
+    """(ms, share of fast accesses, promotions per page, CPU per ms) of a run scaled by k."""
     config = scaled(TierConfig(**{**vars(WHOLE), "timing": timing}), k)
     trace = program(k, seed)
     done = simulate(config, trace, *made(config), GEOMETRY)
@@ -47,7 +47,9 @@ def results(k: int, timing: str, seed: int) -> np.ndarray:
 
 @pytest.mark.parametrize("timing", ["queue", "dram"])
 def test_k_and_half_of_it_agree(timing: str) -> None:
-    """Within the spread of seeds: the means differ by no more than four standard errors."""
+    """They agree within the variation of seeds: the means differ by at most four standard
+    errors.
+    """
     small, large = (np.array([results(k, timing, seed) for seed in range(5)]) for k in (16, 8))
     spread = np.sqrt((small.var(axis=0, ddof=1) + large.var(axis=0, ddof=1)) / 5)
     apart = np.abs(small.mean(axis=0) - large.mean(axis=0))
@@ -56,7 +58,7 @@ def test_k_and_half_of_it_agree(timing: str) -> None:
 
 
 def test_what_is_not_scaled_does_not_agree() -> None:
-    """The check above can fail: with whole migration and costs the small machine does better."""
+    """The check above can fail: with unscaled migration and costs the small machine is faster."""
     config = scaled(WHOLE, 16)
     wrong = TierConfig(**{**vars(config), "fast": WHOLE.fast, "slow": WHOLE.slow})
     done = simulate(wrong, program(16, 0), *made(wrong), GEOMETRY)

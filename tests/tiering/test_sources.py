@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Telemetry sources: what each counts, what it cannot see, and what it costs."""
+"""Telemetry sources: their counts, accesses that they cannot see, and costs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NS = constants("processor")["ns_per_instruction"]
 
 @dataclass
 class Watch(Policy):
-    """A policy that keeps all statistics, and moves given pages."""
+    """A policy that records all its inputs and moves given pages."""
 
     moves: list[Answer] = field(default_factory=list)
     splits: bool = False
@@ -45,7 +45,7 @@ class Watch(Policy):
         return self.moves.pop(0) if self.moves else Answer()
 
     def heat(self) -> np.ndarray:
-        """By page, all intervals together."""
+        """The heat by page, summed over all intervals."""
         total = np.zeros(512)
         for s in self.seen:
             np.add.at(total, s.units.frame // s.span, s.heat.units)
@@ -53,7 +53,9 @@ class Watch(Policy):
 
 
 def accesses(n: int, pages: int = 8, kind: str | None = "load", seed: int = 1) -> Trace:
-    """Page p is accessed p + 1 times as often as page 0; two threads, an access each 100 ns."""
+    """Page p is accessed p + 1 times as often as page 0; two threads with an access every 100
+    ns.
+    """
     rng = np.random.default_rng(seed)
     weight = np.arange(1, pages + 1)
     page = rng.choice(pages, n, p=weight / weight.sum())
@@ -70,7 +72,7 @@ def accesses(n: int, pages: int = 8, kind: str | None = "load", seed: int = 1) -
 
 
 def idle(n: int) -> Trace:
-    """No accesses for an interval after the trace, so that all of it is reported."""
+    """An interval without accesses after the trace, so that all accesses are reported."""
     return Trace(np.full(1, n * HUGE, np.uint64), np.zeros(1, bool), gap_ns=np.full(1, 1e6),
                  thread=np.zeros(1, np.uint16), kind=np.zeros(1, np.uint8))  # fmt: skip
 
@@ -94,7 +96,7 @@ def test_the_oracle_counts_the_program() -> None:
 
 
 def test_nemo_counts_are_the_hardwares() -> None:
-    """The plain golden model, fed with all that the slow tier served, copies too."""
+    """They equal the reference model, run on all accesses of the slow tier, including copies."""
     fed: list[tuple[np.ndarray, np.ndarray]] = []
 
     class Recorded(Nemo):
@@ -116,19 +118,19 @@ def test_nemo_counts_are_the_hardwares() -> None:
             counts[i] += model.read_line(channel, i // 8, False)[i % 8]
     last = source._all[0].telemetry.read().sum(axis=1)[:512]
     assert np.array_equal(last, counts)
-    # Software has the counts up to its reading, of pages that were slow then.
+    # Software has the counts up to its read, of pages that were slow at that time.
     assert watch.heat().sum() > 0 and (watch.heat() <= counts).all()
     assert len(addr) > 3000 * 0.7, "copies are accesses to the device"
 
 
 def test_a_line_is_read_when_its_turn_comes() -> None:
-    """Harvest goes through the slow tier's queue: a read, its latency, the instructions, the next;
-    the policy acts behind the last one, and the program feels it.
+    """The harvest uses the slow tier's queue: a read, its latency, the instructions, the next read.
+    The policy acts after the last one, and the program is delayed.
     """
     trace = accesses(2000)
     source = Nemo(fast="none")
     watch = watched(trace, source)
-    lines = 2 * 1  # two channels of eight pages
+    lines = 2 * 1  # two channels, one line each for eight pages
     line = 100.0 + 106 * 8 / 2 * NS
     first = watch.seen[0]
     assert first.now_ns == pytest.approx(50_000 + lines * line, abs=40)
@@ -138,7 +140,7 @@ def test_a_line_is_read_when_its_turn_comes() -> None:
 
 
 def test_frames_are_watched_by_turns() -> None:
-    """112 pages of 2 MiB at a time (NEMO §5.2), all 4 KiB frames of each exactly."""
+    """112 pages of 2 MiB at a time (NEMO §5.2), with exact counts of all their 4 KiB frames."""
     slow = Tier(400, 100.0, 16.0)
     machine = replace(MACHINE, slow=slow, weights=(0, 1), interval_ns=10e6)
     trace = accesses(4000, pages=130)
@@ -150,7 +152,7 @@ def test_frames_are_watched_by_turns() -> None:
     at = watch.seen[1]
     base = dict(zip((at.heat.base_page // 512).tolist(), at.heat.base.sum(axis=1), strict=True))
     units = dict(zip((at.units.frame // 512).tolist(), at.heat.units.tolist(), strict=True))
-    # Frames are read later than pages, in a harvest of 4 ms, and both count on.
+    # Frames are read later than pages in a harvest of 4 ms, so their counts are higher.
     pairs = np.array([[base[page], units[page]] for page in base])
     assert pairs[:, 0].sum() == pytest.approx(pairs[:, 1].sum(), rel=0.5)
     assert np.corrcoef(pairs.T)[0, 1] > 0.8
@@ -158,14 +160,14 @@ def test_frames_are_watched_by_turns() -> None:
 
 @pytest.mark.parametrize(("quota", "least", "most"), [(0.5, 199, 199), (0.0063, 997, 2503)])
 def test_the_period_adapts(quota: float, least: int, most: int) -> None:
-    """A step a check, while processing takes more than its share of a processor, or less."""
+    """It changes by a step per check while processing takes more or less than its share."""
     source = Pebs(period=293, sample_ns=0.0, quota=quota, adapt_ms=0.2)
     config = replace(MACHINE, interval_ns=20_000.0, scale=200)
     trace = accesses(20_000)
     watch = Watch()
     done = simulate(config, trace, watch, source, GEOMETRY)
     assert least <= done.extra["telemetry"]["period"] <= most
-    # What it tells are accesses all the same.
+    # The heat is still in accesses.
     assert watch.heat().sum() == pytest.approx(len(trace), rel=0.3)
 
 
@@ -179,7 +181,7 @@ def test_pebs_samples_cost_their_threads() -> None:
     trace = accesses(2000)
     free = simulate(MACHINE, trace, None, Pebs(period=10, sample_ns=0.0), GEOMETRY)
     paid = simulate(MACHINE, trace, None, Pebs(period=10, sample_ns=500.0), GEOMETRY)
-    # 1,000 accesses of a thread are 100 samples.
+    # 1,000 accesses of a thread give 100 samples.
     assert paid.time_ns - free.time_ns == pytest.approx(100 * 500, rel=0.05)
     assert paid.extra["telemetry"]["program_ns"] == pytest.approx(200 * 500, rel=0.05)
 
@@ -192,7 +194,9 @@ def test_pebs_drops_what_its_buffer_does_not_hold() -> None:
 
 
 def test_hint_faults_tell_how_soon() -> None:
-    """A page of the slow tier faults once a scan, the sooner the hotter, and that costs."""
+    """A page of the slow tier faults once per scan, sooner if it is hot, and each fault costs
+    time.
+    """
     trace = accesses(6000, pages=8)
     watch = watched(trace, HintFaults(fault_ns=0.0), replace(MACHINE, weights=(0, 1)))
     heat = watch.heat()[:8]
@@ -203,7 +207,7 @@ def test_hint_faults_tell_how_soon() -> None:
 
 
 def test_regions_find_what_is_accessed() -> None:
-    """Two of 64 pages are all that is used, and regions close in on them."""
+    """Only two of 64 pages are used, and regions converge to them."""
     rng = np.random.default_rng(1)
     n = 100_000
     page = np.where(np.arange(n) < 64, np.arange(n), rng.choice([20, 21], n))
@@ -219,7 +223,7 @@ def test_regions_find_what_is_accessed() -> None:
 
 @pytest.mark.parametrize("source", [NeoProf(threshold=5), HotnessUnit(threshold=5)])
 def test_devices_that_list_what_is_hot(source: Source) -> None:
-    """4 KiB pages: those of the slow tier with five accesses or more are told, others not."""
+    """Only 4 KiB pages of the slow tier with at least five accesses are reported."""
     page = np.repeat(np.arange(40), np.arange(40) % 10)
     addr = np.random.default_rng(2).permutation(page) * 4096
     trace = Trace(addr.astype(np.uint64), np.zeros(len(addr), bool),

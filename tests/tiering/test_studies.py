@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Studies: points that are kept, workers that die, pages; and the formula of the sweep."""
+"""Studies: kept points, workers that die, result pages, and the sweep's formula."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.inputs import ROOT
 
 
 class Squares(Study):
-    """Each point writes that it ran; one of them may kill its process, the first time."""
+    """Each point records that it ran; one may kill its process the first time."""
 
     title, about = "Squares", "They grow."
 
@@ -52,7 +52,7 @@ class Squares(Study):
 
 
 def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
-    """Its point is run again by another one; what was answered is not, the next time."""
+    """Another worker runs its point again; kept answers are not run again the next time."""
     study, folder = Squares(tmp_path, kills=4), tmp_path / "points"
     told = []
     points = study.points(True, 1)
@@ -60,7 +60,7 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
     assert [a["square"] for _, a in found] == [0, 1, 4, 9, 16, 25]
     assert [now[:2] for now in told] == [(n, 6) for n in range(1, 7)] and told[-1][2] == 0
     times = [len((tmp_path / f"ran-{n}").read_text()) for n in range(6)]
-    # What the worker had answered, and was not fetched yet, is run again, too.
+    # Answers of the dead worker that were not fetched yet are also run again.
     assert times[4] == 2 and max(times) == 2
     min(folder.iterdir()).unlink()
     left = []
@@ -76,7 +76,7 @@ def test_a_scheduler_that_is_not_there(tmp_path: Path) -> None:
 
 @contextmanager
 def cluster(tmp_path: Path, count: int) -> Iterator[str]:
-    """The address of a dask scheduler with workers, processes of their own that know ROOT."""
+    """The address of a dask scheduler with workers in separate processes that know ROOT."""
     file, running = tmp_path / "scheduler.json", []
     common = ["--scheduler-file", str(file), "--no-dashboard"]
     workers = [["worker", *common, "--no-nanny", "--nthreads", "1"]] * count
@@ -99,7 +99,7 @@ def cluster(tmp_path: Path, count: int) -> Iterator[str]:
 
 
 def test_a_killed_worker_of_a_cluster(tmp_path: Path) -> None:
-    """The other one runs its point, and no answer is lost; what is there is not run again."""
+    """The other worker runs its point, no answer is lost, and kept answers are not run again."""
     study, folder = Squares(tmp_path, kills=1), tmp_path / "points"
     points = study.points(True, 1)
     with cluster(tmp_path, 2) as address:
@@ -115,7 +115,7 @@ def test_a_killed_worker_of_a_cluster(tmp_path: Path) -> None:
 def test_a_scheduler_without_workers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The lack of workers is reported at once, and refused when none comes."""
+    """The lack of workers is reported at once, and an error if none connects."""
     monkeypatch.setattr(clusters, "_HAS_WORKERS_WITHIN", "1s")
     study = Squares(tmp_path)
     with (
@@ -129,7 +129,7 @@ def test_a_scheduler_without_workers(
 def test_sketches() -> None:
     """A sketch finds a shifting set that rotated counters miss; a counter for each page is exact.
 
-    The points' answers are those of the golden model.
+    The points use the golden model.
     """
     point = {"trace": "shifting", "accesses": 400_000, "pages": 1 << 12, "seed": 1}
     some = sketches.STUDY.run({**point, "share": 0.5, "engine": "model"})
@@ -144,7 +144,7 @@ def test_sketches() -> None:
 def test_a_sweep(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Points with other values in their fields, none twice; what is wrong is refused."""
+    """Points with other values in their fields, without duplicates; invalid files are refused."""
     monkeypatch.setattr(sweep, "STUDY", Squares(tmp_path))
     file = tmp_path / "s" / "sweep.toml"
     file.parent.mkdir()
@@ -177,7 +177,7 @@ def test_the_page_and_the_result(tmp_path: Path) -> None:
 
 
 def test_the_sweep_is_the_formulas(tmp_path: Path) -> None:
-    """Within an interval; and the paper's example is 36.6 s."""
+    """They agree within an interval, and the paper's example gives 36.6 s."""
     assert formula(16, 7, 8192, 64) == pytest.approx(36.57, abs=0.01)
     point = {"gib": 1, "pipelines": 7, "states": 8192, "width": 64, "engine": "model"}
     answer = sweep.STUDY.run(point)
@@ -215,7 +215,7 @@ def test_the_command(
 def test_the_engine_counts_where_nemo_does(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its points run by it, and the page says so; other studies, and full ones, are refused."""
+    """--engine is used and named on the page; studies without NEMO and full ones are refused."""
 
     class Counted(Squares):
         def points(self, quick: bool, seed: int) -> list[Point]:
@@ -240,7 +240,7 @@ def test_the_engine_counts_where_nemo_does(
 
 
 def test_a_fifth_of_the_keys() -> None:
-    """80 % of the accesses, of any number of them."""
+    """A fifth of the keys has 80 % of the accesses, for any number of keys."""
     for items in (50, 1000, 30_000):
         share = hemem_values.zipf_of(items)
         assert share[items // 5 - 1] == pytest.approx(0.8, abs=0.01) and share[-1] == 1
@@ -254,7 +254,7 @@ def test_a_fifth_of_the_keys() -> None:
     ],
 )
 def test_a_study_from_points_to_page(study: Study, change: dict[str, Any], tmp_path: Path) -> None:
-    """Every source once, on a machine that is as small as can be, into the page's numbers."""
+    """Each source once, on the smallest machine, up to the numbers of the page."""
     points = {
         json.dumps({**point, **change, "timing": timing}): None
         for point in study.points(True, 1)
@@ -269,7 +269,7 @@ def test_a_study_from_points_to_page(study: Study, change: dict[str, Any], tmp_p
 
 
 def test_settings_are_drawn_alike() -> None:
-    """Number 0 is as published; others are within a factor of four, and a setting is one."""
+    """Setting 0 is the published one; others are within a factor of four, and reproducible."""
     for policy, source in tuning._PAIRS:
         published = tuning.drawn_settings(policy, source, 0, 1)
         drawn = [tuning.drawn_settings(policy, source, n, 1) for n in (1, 1, 2)]
@@ -286,7 +286,7 @@ def test_settings_are_drawn_alike() -> None:
 
 
 def test_what_was_tuned_is_told_of_another_seed() -> None:
-    """The store that chooses is not the one that is told of."""
+    """Settings are chosen with another store than the reported one."""
     point = {**tuning.STUDY.points(True, 1)[0], "k": 1024, "seconds": 2}
     told = [tuning.STUDY.run({**point, "use": use})["requests_per_second"]
             for use in ("tune", "tell", "tell")]  # fmt: skip

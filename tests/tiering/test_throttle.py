@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bandwidth by thread, and threads that are throttled."""
+"""Bandwidth by thread, and throttled threads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MACHINE = TierConfig(
 
 
 def two(n: int = 4000, gap: float = 10_000.0) -> Trace:
-    """Thread 5 has three of four accesses; all last as long."""
+    """Thread 5 has three of four accesses; all take the same time."""
     thread = np.where(np.arange(n) % 4 == 0, 2, 5)
     return Trace(
         (np.arange(n) % 100 * 4096).astype(np.uint64), np.zeros(n, bool),
@@ -34,7 +34,7 @@ def two(n: int = 4000, gap: float = 10_000.0) -> Trace:
 
 @dataclass
 class Share(Policy):
-    """Thread 5 may run for a share of the time; keeps whose the accesses were."""
+    """A policy that lets thread 5 run for a share of the time and records accesses by thread."""
 
     share: float = 1.0
 
@@ -71,17 +71,17 @@ def test_a_share_of_the_time() -> None:
     assert held.accesses == free.accesses
     half = simulate(MACHINE, trace, Share(0.25), Mbm(), GEOMETRY, until_ns=free.time_ns)
     assert half.time_ns <= free.time_ns
-    # All of the first period of 10 ms, a quarter of the other fourteen.
+    # The whole first period of 10 ms, then a quarter of the other fourteen.
     assert sum(half.accesses) == pytest.approx(5000 + 1000 + 14 * 250, rel=0.01)
 
 
 def test_the_cap_is_kept() -> None:
-    """An access each 10 us is 6.4 MB/s; with a cap of 2 MB/s, about that is what is left."""
+    """An access every 10 us is 6.4 MB/s; a cap of 2 MB/s reduces it to about 2 MB/s."""
     policy = BandwidthCap(thread=1, cap_gb_per_s=0.002)
     config = replace(MACHINE, interval_ns=5e6)
     done = simulate(config, two(80_000), policy, Mbm(), GEOMETRY, until_ns=0.6e9)
     late = done.timeline["time_ns"] > 0.3e9
-    lines = done.timeline["slow_accesses"][late].sum() - 0.3e9 / 30_000  # of the other thread
+    lines = done.timeline["slow_accesses"][late].sum() - 0.3e9 / 30_000  # minus the other thread's
     assert lines * 64 / 0.3e9 == pytest.approx(0.002, rel=0.25)
 
 
@@ -93,13 +93,13 @@ def test_who_does_not_tell_is_refused() -> None:
 
 @pytest.mark.parametrize("thread", [2, -3])
 def test_a_thread_that_is_not_there(thread: int) -> None:
-    """Before the run, which may end before the policy is ever asked."""
+    """It is refused before the run, which may end before the policy is called."""
     with pytest.raises(InputError, match=f"t.csv: threads: policy.thread is {thread}; .* 0 to 1"):
         simulate(MACHINE, two(4), BandwidthCap(thread=thread), Mbm(), GEOMETRY, name="t.csv")
 
 
 def test_the_neighbour_is_found() -> None:
-    """A notification holds the writer back before a slow poll does."""
+    """A notification throttles the writer earlier than a slow poll."""
     study, found = noisy_neighbour.STUDY, {}
     for how in ("victim alone", "not throttled", "NEMO, interrupts", "MBM, 100 ms"):
         point = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`anemone tier` from end to end: its output files, and its errors on bad input."""
+"""`anemone tier` end to end: its output files, and its errors for invalid input."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pages = 2
 latency_ns = 100
 gb_per_s = 16
 """
-# Reads of a fast page, then a slow one, by two threads; the third waits for the first.
+# Reads of a fast page and then a slow one by two threads; the third read waits for the first.
 TRACE = """\
 addr,write,thread,gap_ns,op
 0,0,0,1,1
@@ -80,7 +80,7 @@ def test_json(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_second_run_writes_the_same_bytes(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With a policy that moves pages and a source that draws at random, too."""
+    """Also with a policy that moves pages and a source that uses random numbers."""
     (files / "t.toml").write_text(
         CONFIG.replace("pages = 2\n", "pages = 9\n")
         + '[policy]\nname = "hottest"\n[telemetry]\nsource = "scan"\nsample_ms = 0.00002\n'
@@ -120,7 +120,7 @@ def test_bad_input(
 
 
 def test_a_column_that_is_needed(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """PEBS sees loads and not prefetches: without `kind` nothing is guessed."""
+    """PEBS sees loads but not prefetches, so it needs the column `kind`."""
     (files / "t.toml").write_text(CONFIG + '[telemetry]\nsource = "pebs"\n')
     said = 'columns: kind is missing; allowed: must be there with the telemetry source "pebs"'
     assert_refused(files / "t.csv", TRACE, said, arguments(files), capsys)
@@ -130,7 +130,7 @@ CAP = '[policy]\nname = "bandwidth-cap"\n[telemetry]\nsource = "mbm"\n'
 
 
 def test_a_cap_needs_who_tells_whose(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Another source is refused, by TIER.toml and by --run, and a thread that the trace has not."""
+    """Other sources are refused in TIER.toml and --run, and so is a thread that does not exist."""
     wrong = CONFIG + CAP.replace("mbm", "oracle")
     said = 'telemetry.source is "oracle"; allowed: a source for policy "bandwidth-cap": mbm'
     assert_refused(files / "t.toml", wrong, said, arguments(files), capsys)
@@ -146,7 +146,7 @@ def test_a_cap_needs_who_tells_whose(files: Path, capsys: pytest.CaptureFixture[
 
 
 def test_the_engine_is_nemos(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """--engine says whose pipelines count: refused where none do; the model is the default."""
+    """--engine selects the pipelines, with the model as default; it is refused without them."""
     words = arguments(files, "--engine", "rtl")
     assert_refused(files / "t.toml", CONFIG, "--engine says", words, capsys)
     with (files / "t.toml").open("a") as file:

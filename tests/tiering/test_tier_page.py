@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/tiering.md: its commands and code run, and its tables name what there is."""
+"""docs/tiering.md: its commands and code run, and its tables are complete."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def blocks(language: str) -> list[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where a reader would stand, with the page's files."""
+    """A reader's working folder with the page's files."""
     (tmp_path / "sim").symlink_to(ROOT / "sim")
     (tmp_path / "own.py").write_text("\n\n".join(blocks("python")))
     (tmp_path / "tier.toml").write_text(blocks("toml")[0])
@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def command(start: str, capsys: pytest.CaptureFixture[str], *more: str) -> str:
-    """Run the page's command that starts so; returns what it prints."""
+    """Run the page's command that starts with this text. Returns its output."""
     (line,) = [b.strip() for b in blocks("sh") if b.startswith(start)]
     status, out, err = run([*shlex.split(line)[1:], *more], capsys)
     assert (status, err) == (0, ""), err

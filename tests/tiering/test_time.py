@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Time without a policy: the plain model by hand, and the kernel equal to it, bit for bit."""
+"""Time without a policy: the reference model by hand, and the kernel bit-exactly equal to it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from anemone.trace import Trace, concatenate
 from tests.tiering.strategies import PAGES, configs, traces
 
 GEOMETRY = Geometry(device_gib=2)
-# A line a 1 ns from fast, which takes 10 ns; a line in 4 ns from slow, which takes 100 ns.
+# Fast: 1 ns per line, latency 10 ns; slow: 4 ns per line, latency 100 ns.
 MACHINE = TierConfig(4096, 2, Tier(1, 10.0, 64.0), Tier(9, 100.0, 16.0))
 
 
@@ -38,7 +38,9 @@ def rows(*lines: tuple[int, int, float, int, int]) -> Trace:
 
 
 def test_reads_in_flight() -> None:
-    """Two reads are in flight; the third waits for the first. Slow takes a line each 4 ns."""
+    """Two reads are in flight; the third waits for the first. The slow tier serves a line every 4
+    ns.
+    """
     done = plain.run(MACHINE, rows((0, 0, 1, 0, 0), *[(1, 0, 0, 0, 0)] * 3))
     assert done.issue == [1, 1, 11, 101] and done.completion == [11, 101, 111, 201]
 
@@ -47,7 +49,7 @@ def test_a_line_takes_its_time() -> None:
     wide = replace(MACHINE, outstanding=9)
     done = plain.run(wide, rows(*[(1, 0, 1, 0, 0)] * 3, (0, 0, 1, 0, 0)))
     assert done.issue == [1, 2, 3, 4]
-    # The page touched first is fast, and the other one slow.
+    # The page that is touched first is fast, the other one slow.
     assert done.completion == [11, 12, 13, 104] and done.tier_of == {1: 0, 0: 1}
     done = plain.run(replace(wide, start="slow"), rows(*[(1, 0, 1, 0, 0)] * 3))
     assert done.completion == [101, 105, 109]
@@ -86,7 +88,7 @@ def test_placements(start: str, fast: int, tiers: list[int]) -> None:
 
 
 def test_the_optimum_is_of_all_the_trace() -> None:
-    """The pages accessed most, of equal ones the lower, whenever they are first touched."""
+    """The most accessed pages, with ties by address, independent of the order of first touches."""
     trace = rows(*[(page, 0, 1, 0, 0) for page in (0, 1, 2, 2, 3, 3, 3, 1)])
     config = replace(MACHINE, start="optimum", fast=Tier(2, 10.0, 64.0))
     assert plain.run(config, trace).tier_of == {0: 1, 1: 0, 2: 1, 3: 0}
@@ -94,7 +96,7 @@ def test_the_optimum_is_of_all_the_trace() -> None:
 
 
 def run_small(config: TierConfig, trace: Trace, pool: int) -> tuple[Run, TierResult]:
-    """A run whose pool has so few rows that threads wait in the file; in batches of 7 rows."""
+    """A run with a pool so small that rows go to the file, in batches of 7 rows."""
 
     def batches() -> Iterator[Trace]:
         return iter([trace.part(at, at + 7) for at in range(0, len(trace), 7)])
@@ -109,7 +111,7 @@ def run_small(config: TierConfig, trace: Trace, pool: int) -> tuple[Run, TierRes
 @settings(max_examples=100)
 @given(st.data())
 def test_the_kernel_is_the_plain_model(data: st.DataObject) -> None:
-    """Issue and completion of each row, the tier of each page, and all that the result counts."""
+    """Equal issue and completion of each row, tier of each page, and counts in the result."""
     config = data.draw(configs())
     trace = data.draw(traces(config.page_bytes))
     golden = plain.run(config, trace)
@@ -134,7 +136,7 @@ def test_the_kernel_is_the_plain_model(data: st.DataObject) -> None:
 def check_timeline(
     config: TierConfig, golden: plain.TierRun, tiers: list[int], result: TierResult
 ) -> None:
-    """The intervals in which something issued, in order."""
+    """The timeline has the intervals in which something issued, in order."""
     interval = config.interval_ns or 0.0
     numbers = np.array([int(issue // interval) for issue in golden.issue])
     timeline = result.timeline
@@ -152,7 +154,7 @@ def check_timeline(
 
 
 def test_requests_of_many_rows() -> None:
-    """A request's latency is its last completion less its first issue; number 0 is none."""
+    """A request's latency is its last completion minus its first issue; number 0 is no request."""
     trace = rows((0, 0, 0, 0, 0), (1, 0, 0, 0, 1), (0, 0, 7, 0, 0), (0, 1, 30, 0, 0))
     trace = replace(trace, op=np.array([5, 5, 0, 9], np.uint64))
     result = simulate(MACHINE, trace, geometry=GEOMETRY)
@@ -161,7 +163,7 @@ def test_requests_of_many_rows() -> None:
 
 
 def test_many_requests() -> None:
-    """Their table grows."""
+    """The table of requests grows."""
     n = 100_000
     op = np.random.default_rng(1).permutation(n).astype(np.uint64) + np.uint64(1 << 40)
     trace = Trace(np.zeros(n, np.uint64), np.zeros(n, bool), gap_ns=np.full(n, 20.0), op=op)
@@ -171,7 +173,7 @@ def test_many_requests() -> None:
 
 
 def test_memory_stays_while_threads_drift_apart() -> None:
-    """The rows of threads that come one after the other in the file wait in a file of our own."""
+    """If threads follow one another in the trace, their rows wait in a temporary file."""
     n = 200_000
     part = Trace(np.zeros(n, np.uint64), np.zeros(n, bool), gap_ns=np.full(n, 1.0))
     threads = [replace(part, thread=np.full(n, t, np.uint16)) for t in range(3)]

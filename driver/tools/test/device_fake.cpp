@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* device.hpp for tests: the contract of anemone(4) on the files anemone0, ... in $ANEMONE_FAKE. */
+/* device.hpp for tests: implements anemone(4) on the files anemone0, ... in $ANEMONE_FAKE. */
 #include "device.hpp"
 
 #include <algorithm>
@@ -100,7 +100,7 @@ bool good(const anemone_spec* s) {
            s->notify.op <= ANEMONE_NOTIFY_LE;
 }
 
-/* Like the driver: some of the range is in the memory, and the range consists of whole keys. */
+/* As in the driver, part of the range must be in the memory, and keys must be whole. */
 bool good_for_host(anemone_add* call) {
     const anemone_spec& spec = call->spec;
     uint64_t end = FAKE_HOST_BASE + (1ULL << FAKE_ADDRESS_BITS), start = spec.filter.start;

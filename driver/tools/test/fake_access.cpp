@@ -2,10 +2,10 @@
 /*
  * Makes a device for tests, and accesses to its memory.
  *   fake-access DEVICE new|new-flat
- *   fake-access DEVICE R|W ADDRESS TIMES    accesses that all rules see; ops are add and or
+ *   fake-access DEVICE R|W ADDRESS TIMES    makes accesses, which all rules see (ops: add, or)
  *   fake-access DEVICE event TYPE ID COUNTER ADDRESS
- *   fake-access DEVICE moved                the host has put the memory elsewhere
- *   fake-access DEVICE turn                 every key of a rotation has had a turn more
+ *   fake-access DEVICE moved                the host moves the memory
+ *   fake-access DEVICE turn                 every key of a rotation completes a turn
  */
 #include <cstdlib>
 #include <fcntl.h>

@@ -17,8 +17,8 @@ static struct flock first_byte(short type) {
     return lock;
 }
 
-/* A closed file no longer holds its lock: its telemetries end. */
-static void bury(int fd, FakeDevice* device) {
+/* Removes the telemetries of closed files, which no longer hold their locks. */
+static void remove_orphans(int fd, FakeDevice* device) {
     uint64_t self = static_cast<uint64_t>(lseek(fd, 0, SEEK_CUR));
 
     for (uint32_t i = 0; i < FAKE_TELEMETRIES; i++) {
@@ -36,7 +36,7 @@ static void bury(int fd, FakeDevice* device) {
 bool fake_enter(int fd, FakeDevice** device) {
     struct stat info;
 
-    /* Not flock(), which belongs to the open file that several processes may share. */
+    /* Not flock(): its lock belongs to the open file, which several processes may share. */
     struct flock whole = first_byte(F_WRLCK);
 
     while (fcntl(fd, F_SETLKW, &whole))
@@ -54,7 +54,7 @@ bool fake_enter(int fd, FakeDevice** device) {
     if (mapped == MAP_FAILED)
         return false;
     *device = static_cast<FakeDevice*>(mapped);
-    bury(fd, *device);
+    remove_orphans(fd, *device);
     return true;
 }
 

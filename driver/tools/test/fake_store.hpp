@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A device for tests is a file that all its users map. State of an open file is identified by the
- * file's position, which descriptors passed to another process share, and lives as long as a lock
- * on that byte.
+ * A device for tests is a file that all its users map. The position of an open file identifies its
+ * telemetries, because descriptors that are passed to another process share it. They live as long
+ * as a lock on the byte at that position.
  */
 #ifndef ANEMONECTL_FAKE_STORE_HPP
 #define ANEMONECTL_FAKE_STORE_HPP

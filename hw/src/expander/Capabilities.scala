@@ -31,6 +31,7 @@ object Capabilities {
     register.operandSources := mask(p.nemo.features.operandSources)
     register.flatRatio := p.flat.fold(0)(_.ratio).U
     register.acknowledges := p.nemo.features.acknowledges.B
+    register.hash := p.nemo.features.hash.B
     register.flatMemory := p.flat.isDefined.B
     register
   }

@@ -184,7 +184,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   private val rule = engine.io.rule.bits.rule
   engine.io.rule.valid := registers.io.ruleCommit.valid
   registers.io.ruleCommit.ready := engine.io.rule.ready
-  registers.io.ruleCommitLegal := RuleCheck(out.ruleControl, nemo)
+  registers.io.ruleCommitLegal := RuleCheck(out.ruleControl, out.ruleHash, nemo)
   engine.io.rule.bits.pipeline := registers.io.ruleCommit.bits.pipeline
   rule.enable := out.ruleControl.enable
   rule.reads := out.ruleControl.reads
@@ -196,6 +196,9 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   rule.primaryShift := out.ruleShifts.primary
   rule.subMask := out.ruleSubMask
   rule.subShift := out.ruleShifts.sub
+  rule.hashes.foreach(_ := out.ruleControl.hash)
+  rule.hashMultiplier.foreach(_ := out.ruleHash.multiplier)
+  rule.hashSize.foreach(_ := out.ruleHash.size)
   rule.op := out.ruleControl.op
   rule.operandSource := out.ruleControl.operandSource
   rule.operand := out.ruleOperand

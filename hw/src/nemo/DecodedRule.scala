@@ -4,34 +4,49 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** A field of an address as a rule's mask and shift select it, where only `bits` bits of it can be of use: the value is
-  * (address >> shift) & `mask`, and it is whole where no bit of the address is in `beyond`, which begins at bit `bits`: a bit
-  * below that is never past the field.
+/** A field of an address, selected by a rule's mask and shift: (address >> shift) & `mask`, in `bits` bits. The value
+  * fits if the address has no bit of `overflowMask`, which starts at bit `from`, because lower bits cannot overflow the
+  * field.
   */
-class AddressField(val p: NemoParams, bits: Int) extends Bundle {
+class AddressField(val p: NemoParams, bits: Int, from: Int) extends Bundle {
   val shift = UInt(log2Ceil(p.addressBits).W)
   val mask = UInt(bits.W)
-  private val rest = (p.addressBits - bits).max(0)
-  val beyond = UInt(rest.W)
+  private val rest = (p.addressBits - from).max(0)
+  val overflowMask = UInt(rest.W)
 
   def value(address: UInt): UInt = (address >> shift).pad(bits)(bits - 1, 0) & mask
-  def whole(address: UInt): Bool = if (rest == 0) true.B else !((address >> bits) & beyond).orR
+  def fits(address: UInt): Bool = if (rest == 0) true.B else !((address >> from) & overflowMask).orR
 }
 
 object AddressField {
 
-  /** Combinational. A shift of `addressBits` and more leaves nothing of the mask. */
+  /** Combinational. A shift of `addressBits` or more leaves an empty mask. */
   def apply(mask: UInt, shift: UInt, bits: Int, p: NemoParams): AddressField = {
-    val field = Wire(new AddressField(p, bits))
+    val field = Wire(new AddressField(p, bits, bits))
     field.shift := shift
     field.mask := mask >> shift
-    val beyond = (bits until p.addressBits).map(i => mask(i) && shift <= (i - bits).U)
-    field.beyond := (if (beyond.isEmpty) 0.U else VecInit(beyond).asUInt)
+    field.overflowMask := overflow(mask, shift, bits, p)
     field
+  }
+
+  /** An offset: of [[HashStage.bits]] bits if `hashes`, else of a counter index's. */
+  def offset(mask: UInt, shift: UInt, hashes: Bool, p: NemoParams): AddressField = {
+    val field = Wire(new AddressField(p, p.offsetBits, p.indexBits))
+    field.shift := shift
+    field.mask := mask >> shift
+    val ofHash = overflow(mask, shift, HashStage.bits, p) << (HashStage.bits - p.indexBits)
+    field.overflowMask := Mux(hashes, ofHash, overflow(mask, shift, p.indexBits, p))
+    field
+  }
+
+  /** The address bits, from bit `bits` on, that overflow a field of so many bits. */
+  private def overflow(mask: UInt, shift: UInt, bits: Int, p: NemoParams): UInt = {
+    val past = (bits until p.addressBits).map(i => mask(i) && shift <= (i - bits).U)
+    if (past.isEmpty) 0.U else VecInit(past).asUInt
   }
 }
 
-/** A [[Rule]] laid out for the pipelines: all that follows from it alone is worked out here, once for all lanes. */
+/** A [[Rule]], decoded once for all lanes: everything here follows from the rule alone. */
 class DecodedRule(val p: NemoParams) extends Bundle {
   val enable = Bool()
   val reads = Bool()
@@ -39,25 +54,29 @@ class DecodedRule(val p: NemoParams) extends Bundle {
   val near = Option.when(p.outcomes)(UInt(NearOutcome.bits.W))
   val start = UInt((p.addressBits + 1).W)
   val end = UInt((p.addressBits + 1).W)
-  val key = new AddressField(p, p.keyBits)
-  val offset = new AddressField(p, p.indexBits)
+  val key = new AddressField(p, p.keyBits, p.keyBits)
+  val offset = new AddressField(p, p.offsetBits, p.indexBits)
+
+  /** Inputs of [[HashStage]]; a rule without a hash has the identity's. */
+  val hashMultiplier = Option.when(p.features.hash)(UInt(HashStage.bits.W))
+  val hashSize = Option.when(p.features.hash)(UInt((p.indexBits + 1).W))
 
   /** A level of [[NemoParams]]. */
   val counterWidth = UInt(2.W)
   val op = UInt(UpdateOp.codeBits.W)
 
-  /** Repeated in every counter of a word, as all operands here; zero where the request's line is the operand. */
+  /** Repeated in every counter of a word, as all operands here. Zero if the request's line is the operand. */
   val operand = UInt(p.wordBits.W)
-  val ofLine = Bool()
+  val lineOperand = Bool()
 
-  /** The operand, a one, is that of writes; others have zero. */
-  val ofWrite = Bool()
+  /** The operand is one for writes and zero for reads. */
+  val writeOperand = Bool()
   val notifyOp = UInt(Predicate.bits.W)
   val notifyOperand = UInt(p.wordBits.W)
 
-  /** A read with effect changes the counters, by this op; a reset is [[UpdateOp.Set]], which heals parity. */
-  val modifies = Bool()
-  val heals = Bool()
+  /** A read with effect applies `effectOp`. A reset is [[UpdateOp.Set]], which also clears bad parity. */
+  val effectUpdates = Bool()
+  val clearsParity = Bool()
   val effectOp = UInt(UpdateOp.codeBits.W)
   val effectOperand = UInt(p.wordBits.W)
 }
@@ -66,29 +85,34 @@ object DecodedRule {
 
   /** Combinational. */
   def apply(rule: Rule, p: NemoParams): DecodedRule = {
-    val laid = Wire(new DecodedRule(p))
+    val decoded = Wire(new DecodedRule(p))
     val width = (rule.counterWidth + p.firstLevel.S(3.W).asUInt)(1, 0)
     def repeated(operand: UInt): UInt = CounterWidth.repeat(operand, width, p)
-    laid.enable := rule.enable
-    laid.reads := rule.reads
-    laid.writes := rule.writes
-    laid.near.zip(rule.near).foreach { case (to, from) => to := from }
-    laid.start := rule.start
-    laid.end := rule.end
-    laid.key := AddressField(rule.primaryMask, rule.primaryShift, p.keyBits, p)
-    laid.offset := AddressField(rule.subMask, rule.subShift, p.indexBits, p)
-    laid.counterWidth := width
-    laid.op := rule.op
-    val own = rule.operandSource === OperandSource.Immediate.U || (p.features.operandSources.size == 1).B
-    laid.operand := repeated(Mux(own, rule.operand, laid.ofWrite))
-    laid.ofLine := rule.operandSource === OperandSource.Line.U
-    laid.ofWrite := rule.operandSource === OperandSource.IsWrite.U
-    laid.notifyOp := rule.notifyOp
-    laid.notifyOperand := repeated(rule.notifyOperand)
-    laid.modifies := rule.effectKind =/= ReadEffect.None.U
-    laid.heals := rule.effectKind === ReadEffect.Reset.U
-    laid.effectOp := Mux(laid.heals, UpdateOp.Set.code.U, rule.effectOp)
-    laid.effectOperand := repeated(rule.effectOperand)
-    laid
+    decoded.enable := rule.enable
+    decoded.reads := rule.reads
+    decoded.writes := rule.writes
+    decoded.near.zip(rule.near).foreach { case (to, from) => to := from }
+    decoded.start := rule.start
+    decoded.end := rule.end
+    decoded.key := AddressField(rule.primaryMask, rule.primaryShift, p.keyBits, p)
+    decoded.offset := AddressField.offset(rule.subMask, rule.subShift, rule.hashes.getOrElse(false.B), p)
+    for (hashes <- rule.hashes) {
+      val (multiplier, size) = HashStage.identity(p)
+      decoded.hashMultiplier.get := Mux(hashes, rule.hashMultiplier.get, multiplier.U)
+      decoded.hashSize.get := Mux(hashes, rule.hashSize.get, size.U)
+    }
+    decoded.counterWidth := width
+    decoded.op := rule.op
+    val immediate = rule.operandSource === OperandSource.Immediate.U || (p.features.operandSources.size == 1).B
+    decoded.operand := repeated(Mux(immediate, rule.operand, decoded.writeOperand))
+    decoded.lineOperand := rule.operandSource === OperandSource.Line.U
+    decoded.writeOperand := rule.operandSource === OperandSource.IsWrite.U
+    decoded.notifyOp := rule.notifyOp
+    decoded.notifyOperand := repeated(rule.notifyOperand)
+    decoded.effectUpdates := rule.effectKind =/= ReadEffect.None.U
+    decoded.clearsParity := rule.effectKind === ReadEffect.Reset.U
+    decoded.effectOp := Mux(decoded.clearsParity, UpdateOp.Set.code.U, rule.effectOp)
+    decoded.effectOperand := repeated(rule.effectOperand)
+    decoded
   }
 }

@@ -4,17 +4,18 @@ package anemone.nemo
 import anemone.bus.MemoryFault
 import chisel3._
 
-/** What was found flipped in one channel's memories of the engine, [[EngineFaults.memories]]. */
+/** Bit flips found in the engine's memories of one channel, by [[EngineFaults.memories]]. */
 class EngineFaults(p: NemoParams) extends Bundle {
   val of = Vec(EngineFaults.memories.length, new MemoryFault)
 
-  /** The entry of the tables: its pipeline above its key. */
+  /** The table entry: pipeline number above key. */
   val entry = UInt((p.pipelineBits + p.keyBits).W)
 }
 
 object EngineFaults {
 
-  /** By their names in `fault_memory` of the registers. The reset values are all channels' and are told as the first one's. */
+  /** Their names in the register field `fault_memory`. All channels share the reset values, which count for the first.
+    */
   val memories: Seq[String] = Seq("tables", "waiting_events", "reset_values")
-  val (tables, events, operands) = (0, 1, 2)
+  val (tables, events, resetValues) = (0, 1, 2)
 }

@@ -3,15 +3,16 @@ package anemone.nemo
 
 import chisel3.util._
 
-/** What rules may ask for; what is left out costs nothing. A rule that asks for it all the same is refused where software
-  * writes rules, and is not to be given to a [[TelemetryEngine]].
+/** The features that rules may use. What is left out costs no hardware. Rules that use it are refused where software
+  * writes them; a [[TelemetryEngine]] must not get them.
   *
   * @param ops            update ops, of rules and of read effects
   * @param widths         bits of a counter, powers of two
   * @param notifies       predicates, their latch and their count
   * @param effects        [[ReadEffect]] codes; no effect is always there
   * @param operandSources [[OperandSource]] codes; the rule's own operand is always there
-  * @param acknowledges   lines that were read can be taken away ([[LineAcknowledge]])
+  * @param acknowledges   lines that were read can be subtracted ([[LineAcknowledge]])
+  * @param hash           a rule may hash its offsets ([[HashStage]])
   */
 case class Features(
     ops: Seq[UpdateOp] = UpdateOp.ofRules,
@@ -19,7 +20,8 @@ case class Features(
     notifies: Boolean = true,
     effects: Seq[Int] = Seq(ReadEffect.None, ReadEffect.Reset, ReadEffect.Op),
     operandSources: Seq[Int] = Seq(OperandSource.Immediate, OperandSource.Line, OperandSource.IsWrite),
-    acknowledges: Boolean = true
+    acknowledges: Boolean = true,
+    hash: Boolean = false
 ) {
   import Features._
   require(
@@ -42,19 +44,19 @@ case class Features(
 
   val predicates: Seq[Int] = Predicate.None to (if (notifies) Predicate.LessEqual else Predicate.None)
 
-  /** A read may go through its line a word a slot. */
-  val walks: Boolean = effects.contains(ReadEffect.Op)
+  /** A read may be a serial read-modify-write, one word a slot. */
+  val serialRmw: Boolean = effects.contains(ReadEffect.Op)
 
-  /** A slot may be for one word of a line. */
-  val byWord: Boolean = walks || acknowledges
-  val shifts: Boolean = ops.exists(_.moved != UpdateOp.Nothing)
-  val resets: Boolean = effects.contains(ReadEffect.Reset)
-  val ofLine: Boolean = operandSources.contains(OperandSource.Line)
-  val ofWrite: Boolean = operandSources.contains(OperandSource.IsWrite)
+  /** A read's slot may access one word of a line. */
+  val wordAccess: Boolean = serialRmw || acknowledges
+  val shifts: Boolean = ops.exists(_.shift != UpdateOp.NoShift)
+  val resetEffect: Boolean = effects.contains(ReadEffect.Reset)
+  val lineOperand: Boolean = operandSources.contains(OperandSource.Line)
+  val writeOperand: Boolean = operandSources.contains(OperandSource.IsWrite)
 
-  /** What the datapath does. */
+  /** The ops of the datapath. */
   val datapath: Seq[UpdateOp] =
-    (ops ++ Option.when(acknowledges)(UpdateOp.Sub) ++ Option.when(resets || acknowledges)(UpdateOp.Set)).distinct
+    (ops ++ Option.when(acknowledges)(UpdateOp.Sub) ++ Option.when(resetEffect || acknowledges)(UpdateOp.Set)).distinct
 }
 
 object Features {

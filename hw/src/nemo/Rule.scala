@@ -3,7 +3,7 @@ package anemone.nemo
 
 import chisel3._
 
-/** Where an update's operand comes from. */
+/** The source of an update's operand. */
 object OperandSource {
   val Immediate = 0
   val Line = 1
@@ -12,7 +12,7 @@ object OperandSource {
   val names: Seq[String] = Seq("immediate", "line", "is_write")
 }
 
-/** Predicates of the notify stage, on the value just written; all unsigned. */
+/** Predicates of the notify stage on the written value, all unsigned. */
 object Predicate {
   val None = 0
   val Equal = 1
@@ -23,7 +23,7 @@ object Predicate {
   val bits = 3
 }
 
-/** What a telemetry read does to the line it returns. */
+/** The effect of a telemetry read on the line that it returns. */
 object ReadEffect {
   val None = 0
   val Reset = 1
@@ -32,8 +32,8 @@ object ReadEffect {
   val names: Seq[String] = Seq("none", "reset", "op")
 }
 
-/** Whether near memory had an event's line, a bit each: in a rule those that match, none for all. An event has neither
-  * when near memory could not tell.
+/** Whether an event's line was in near memory, one bit each. A rule has the bits that match, or none to match all. An
+  * event has neither bit if near memory could not tell.
   */
 object NearOutcome {
   val Any = 0
@@ -42,12 +42,13 @@ object NearOutcome {
   val bits = 2
 }
 
-/** One telemetry rule, NEMO §3.1 Table 1 and more. Every field is chosen at run time.
+/** One telemetry rule, NEMO §3.1 Table 1 and more. Every field is set at run time.
   *
-  *   - filter: `reads`/`writes` let a request type through; `near` those that near memory had, or had not
-  *     ([[NearOutcome]], where events have one); `start` <= address < `end`, in bytes
-  *   - key = (address & `primaryMask`) >> `primaryShift`; the table turns it into a base index
-  *   - index = base + ((address & `subMask`) >> `subShift`)
+  *   - filter: `reads` and `writes` admit a request type, `near` an outcome in near memory ([[NearOutcome]]); and
+  *     `start` <= address < `end`, in bytes
+  *   - key = (address & `primaryMask`) >> `primaryShift`; the table maps it to a base index
+  *   - offset = (address & `subMask`) >> `subShift`; index = base + offset, or base + hash of the offset if `hashes`
+  *     ([[HashStage]])
   *   - update: `op` ([[UpdateOp]] code) with `operand` or a request field (`operandSource`)
   *   - `counterWidth`: a counter has 8 << counterWidth bits (2 << counterWidth in a small formal proof)
   *   - notify: `notifyOp` ([[Predicate]]) against `notifyOperand`
@@ -64,6 +65,9 @@ class Rule(val p: NemoParams) extends Bundle {
   val primaryShift = UInt(6.W)
   val subMask = UInt(p.addressBits.W)
   val subShift = UInt(6.W)
+  val hashes = Option.when(p.features.hash)(Bool())
+  val hashMultiplier = Option.when(p.features.hash)(UInt(HashStage.bits.W))
+  val hashSize = Option.when(p.features.hash)(UInt((p.indexBits + 1).W))
   val op = UInt(UpdateOp.codeBits.W)
   val operandSource = UInt(OperandSource.bits.W)
   val operand = UInt(p.wordBits.W)
@@ -75,15 +79,15 @@ class Rule(val p: NemoParams) extends Bundle {
   val effectOperand = UInt(p.wordBits.W)
 }
 
-/** A rule on its way into a pipeline. */
+/** A rule to be loaded into a pipeline. */
 class RuleWrite(p: NemoParams) extends Bundle {
   val pipeline = UInt(p.pipelineBits.W)
   val rule = new Rule(p)
 }
 
-/** One entry of a translation table on its way in: `key` now maps to `base`, or to nothing.
+/** A write of a translation table's entry: `key` maps to `base`, or to nothing.
   *
-  * Every base past the last counter, 2^indexBits or more, is as good as any other: no offset leads back.
+  * All bases of 2^indexBits or more are alike, because no offset leads back to a counter.
   */
 class TableWrite(p: NemoParams) extends Bundle {
   val pipeline = UInt(p.pipelineBits.W)
@@ -94,10 +98,10 @@ class TableWrite(p: NemoParams) extends Bundle {
 
 /** What software sees of a pipeline besides its states.
   *
-  * Counters are 64 bits wide and exact: events that updated a counter, that had no table entry, that fell past the
-  * last counter; updates on which the predicate held; lines returned with bad parity. No predicate holds on a word with
-  * bad parity. The latch keeps the first counter on which the predicate held since it was last acknowledged; of two
-  * channels in one cycle, the lower.
+  * The counters have 64 bits and are exact: events that updated a counter, events without a table entry, events past
+  * the last counter, updates for which the predicate was true, and lines returned with bad parity. The predicate is
+  * never true for a word with bad parity. The latch keeps the first counter for which it was true since the last
+  * re-arm; of two channels in one cycle, the lower one's.
   */
 class PipelineStatus(p: NemoParams) extends Bundle {
   val matched = UInt(PipelineStatus.counterBits.W)

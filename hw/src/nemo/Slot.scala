@@ -4,65 +4,41 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** An accepted memory request as telemetry sees it: a device byte address, read or write. In flat memory mode also
-  * what came of it, [[NearOutcome]].
-  */
+/** An accepted memory request: its device byte address, read or write, and in flat memory mode its [[NearOutcome]]. */
 class MemoryEvent(p: NemoParams) extends Bundle {
   val address = UInt(p.addressBits.W)
   val write = Bool()
   val near = Option.when(p.outcomes)(UInt(NearOutcome.bits.W))
 }
 
-/** A telemetry read of one whole line, with the rule's read effect or as a plain snapshot. */
-class LineRead(p: NemoParams) extends Bundle {
-  val pipeline = UInt(p.pipelineBits.W)
-  val line = UInt(p.lineBits.W)
-  val effect = Bool()
-}
-
-/** A line that software has read, written back: it is taken away from the counters ([[TelemetryEngine]]).
+/** One slot of a channel's order: at most one event, or one telemetry read or word of it, a cycle.
   *
-  * @param target `pipeline` and `line`; `effect` says nothing here
-  */
-class LineAcknowledge(p: NemoParams) extends Bundle {
-  val target = new LineRead(p)
-  val words = Vec(p.lineWords, UInt(p.wordBits.W))
-}
-
-/** The answer to a [[LineRead]]. `poison`: a word of the line had bad parity. */
-class Line(p: NemoParams) extends Bundle {
-  val words = Vec(p.lineWords, UInt(p.wordBits.W))
-  val poison = Bool()
-}
-
-/** One slot of a channel's single order: at most one event or one (part of a) telemetry read a cycle.
+  * A read whose effect is an update op is a serial read-modify-write (`serialRmw`): the words of the line pass the
+  * update stage one a slot, with no event between them.
   *
-  * A read whose effect is an update op walks the line a word a slot (`walk`): the words of the line go through the
-  * update stage one after the other, with no event in between.
-  *
-  * Slots of an acknowledgement ([[AcknowledgeUnit]]) are reads as well, marked `take`: one of the line, which nobody
-  * outside gets, and a walk by which `op` is applied to each word with an operand of its own.
+  * The slots of an acknowledge ([[AcknowledgeUnit]]) are reads too, marked `acknowledge`: one of the line, whose answer
+  * stays inside, and a serial RMW that applies `op` to each word with an operand of its own.
   */
 class Slot(val p: NemoParams) extends Bundle {
   val event = Bool()
   val request = new MemoryEvent(p)
   val read = Bool()
   val target = new LineRead(p)
-  val walk = Bool()
+  val serialRmw = Bool()
   val word = UInt(p.wordIndexBits.W)
-  val take = Bool()
+  val acknowledge = Bool()
   val op = UInt(UpdateOp.codeBits.W)
 
-  /** `walk`, which is never where no walk is built in. */
-  def walks: Bool = if (p.features.byWord) walk else false.B
+  /** `serialRmw`, or constant false if it is not built in. */
+  def isSerialRmw: Bool = if (p.features.wordAccess) serialRmw else false.B
 
-  /** `take`, which is never where acknowledgements are not built in. */
-  def takes: Bool = if (p.features.acknowledges) take else false.B
+  /** `acknowledge`, or constant false if it is not built in. */
+  def isAcknowledge: Bool = if (p.features.acknowledges) acknowledge else false.B
 }
 
 object Slot {
 
-  /** The slot `cycles` later; what it asks for is reset, so nothing is asked for that never was. */
+  /** The slot `cycles` later. Event and read are reset, so that none starts out of nothing. */
   def delayed(slot: Slot, cycles: Int): Slot = {
     val later = WireDefault(ShiftRegister(slot, cycles))
     later.event := ShiftRegister(slot.event, cycles, false.B, true.B)

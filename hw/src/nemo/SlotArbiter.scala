@@ -5,82 +5,85 @@ import anemone.bus.{MemoryFault, ProtectedQueue}
 import chisel3._
 import chisel3.util._
 
-/** Gives a channel's memory events and telemetry reads their one order, a slot a cycle.
+/** Puts a channel's memory events and telemetry reads in one order, a slot a cycle.
   *
-  * An event is never held back: it takes the slot of its own cycle, and a telemetry read takes a slot in which no
-  * event came. A read that walks its line takes `lineWords` slots; the few events that arrive meanwhile wait in a
-  * queue that can't overflow, because the next read is let in only when it has drained; one that can't be corrected there
-  * is dropped. So not even a walk is felt
-  * on the memory path. So it is with an acknowledgement, which has [[AcknowledgeUnit.slots]] slots in a row.
+  * An event has priority and takes the slot of its own cycle; a read takes a slot without an event. So telemetry never
+  * delays a memory request. A serial RMW reserves `lineWords` slots, an acknowledge [[AcknowledgeUnit.slots]]; events
+  * that arrive meanwhile wait in a queue. It cannot overflow, because the next read starts only when it is empty. An
+  * event with an uncorrectable error in the queue is dropped.
   *
-  * Latency: one cycle from port to slot; up to `lineWords - 1` more for an event behind a walk, and
-  * [[AcknowledgeUnit.slots]] behind an acknowledgement.
+  * Latency: one cycle from port to slot; up to `lineWords - 1` more for an event behind a serial RMW, and
+  * [[AcknowledgeUnit.slots]] more behind an acknowledge.
   *
-  * @param most slots that an acknowledgement may have, or less to keep a formal proof small
-  * @param code of the events that wait, or none for that proof
+  * @param maxAcknowledgeSlots slots of an acknowledge; fewer keep a formal proof small
+  * @param protect             the queue has an error-correcting code; the proof leaves it out
   */
-class SlotArbiter(p: NemoParams, most: Int, code: Boolean = true) extends Module {
+class SlotArbiter(p: NemoParams, maxAcknowledgeSlots: Int, protect: Boolean = true) extends Module {
   def this(p: NemoParams) = this(p, AcknowledgeUnit.slots(p))
   val io = IO(new Bundle {
     val event = Flipped(Valid(new MemoryEvent(p)))
     val read = Flipped(Decoupled(new LineRead(p)))
 
-    /** The rule's read effect is an update op: a read with effect walks. A bit a pipeline. */
-    val walks = Input(Vec(p.pipelines, Bool()))
+    /** By pipeline: a read with effect is a serial RMW. */
+    val serialRmw = Input(Vec(p.pipelines, Bool()))
 
-    /** No new read may start: a rule is about to change. */
+    /** No read may start, because a rule is about to change. */
     val hold = Input(Bool())
 
-    /** Slots are a walk's or an acknowledgement's. */
-    val walking = Output(Bool())
+    /** A serial RMW or an acknowledge has the slots. */
+    val reserved = Output(Bool())
 
-    /** What of this cycle is an acknowledgement's; it may begin in a cycle behind one that is `free`. */
-    val take = Input(new TakeSlot(p))
-    val takeTarget = Input(new LineRead(p))
-    val free = Output(Bool())
+    /** An acknowledge's slot. An acknowledge may begin in the cycle after one that is `available`. */
+    val acknowledge = Input(new AcknowledgeSlot(p))
+    val acknowledgeTarget = Input(new LineRead(p))
+    val available = Output(Bool())
 
-    /** A read is accepted in this cycle if no event comes. */
+    /** A read is accepted in this cycle unless an event comes. */
     val open = Output(Bool())
     val slot = Output(new Slot(p))
 
-    /** Of the events that wait. */
+    /** Of the event queue. */
     val fault = Output(new MemoryFault)
     val inject = Flipped(Valid(Bool()))
   })
 
-  // One event a slot of the walk after its first, or of an acknowledgement.
+  // At most one event a reserved slot; a serial RMW's first slot has none.
   private val depth = Seq(
-    if (p.features.walks) p.lineWords - 1 else 0,
-    if (p.features.acknowledges) most else 0
+    if (p.features.serialRmw) p.lineWords - 1 else 0,
+    if (p.features.acknowledges) maxAcknowledgeSlots else 0
   ).max
-  private val waiting = Option.when(depth > 0)(Module(new ProtectedQueue(new MemoryEvent(p), depth, flow = true, code)))
-  private val walk = RegInit(false.B)
+  private val eventQueue =
+    Option.when(depth > 0)(Module(new ProtectedQueue(new MemoryEvent(p), depth, flow = true, protect)))
+  private val inSerialRmw = RegInit(false.B)
   private val word = RegInit(0.U(p.wordIndexBits.W))
   private val target = Reg(new LineRead(p))
-  private val backlog = waiting.map(_.io.deq.valid).getOrElse(false.B)
+  private val backlog = eventQueue.map(_.io.deq.valid).getOrElse(false.B)
 
-  private val taken = if (p.features.acknowledges) io.take.busy else false.B
-  private val busy = walk || taken
+  private val acknowledging = if (p.features.acknowledges) io.acknowledge.busy else false.B
+  private val busy = inSerialRmw || acknowledging
 
   io.open := !busy && !backlog && !io.hold
   io.read.ready := io.open && !io.event.valid
-  private val startsWalk =
-    p.features.walks.B && io.read.fire && io.read.bits.effect && NemoParams.pick(io.walks, io.read.bits.pipeline)
-  io.walking := busy
-  io.free := io.open && !startsWalk
-  assert(!(walk && taken), "a walk and an acknowledgement at once")
+  private val startsSerialRmw =
+    p.features.serialRmw.B && io.read.fire && io.read.bits.effect && NemoParams.pick(
+      io.serialRmw,
+      io.read.bits.pipeline
+    )
+  io.reserved := busy
+  io.available := io.open && !startsSerialRmw
+  assert(!(inSerialRmw && acknowledging), "a serial RMW and an acknowledge at once")
 
-  when(startsWalk) {
-    walk := true.B
+  when(startsSerialRmw) {
+    inSerialRmw := true.B
     word := 1.U
     target := io.read.bits
-  }.elsewhen(walk) {
+  }.elsewhen(inSerialRmw) {
     word := word + 1.U
-    walk := word =/= (p.lineWords - 1).U
+    inSerialRmw := word =/= (p.lineWords - 1).U
   }
 
   io.fault := 0.U.asTypeOf(io.fault)
-  for (queue <- waiting) {
+  for (queue <- eventQueue) {
     io.fault := queue.io.fault
     queue.io.inject := io.inject
     queue.io.enq.valid := io.event.valid && (busy || backlog)
@@ -90,15 +93,15 @@ class SlotArbiter(p: NemoParams, most: Int, code: Boolean = true) extends Module
   }
 
   private val next = Wire(new Slot(p))
-  next.event := !busy && Mux(backlog, !waiting.fold(false.B)(_.io.bad), io.event.valid)
-  next.request := waiting.fold(io.event.bits)(queue => Mux(backlog, queue.io.deq.bits, io.event.bits))
-  next.read := Mux(taken, io.take.read, walk || io.read.fire)
-  next.target := Mux(taken, io.takeTarget, Mux(walk, target, io.read.bits))
-  when(taken) { next.target.effect := io.take.effect }
-  next.walk := Mux(taken, io.take.walk, walk || startsWalk)
-  next.word := Mux(taken, io.take.word, Mux(walk, word, 0.U))
-  next.take := taken
-  next.op := io.take.op
+  next.event := !busy && Mux(backlog, !eventQueue.fold(false.B)(_.io.bad), io.event.valid)
+  next.request := eventQueue.fold(io.event.bits)(queue => Mux(backlog, queue.io.deq.bits, io.event.bits))
+  next.read := Mux(acknowledging, io.acknowledge.read, inSerialRmw || io.read.fire)
+  next.target := Mux(acknowledging, io.acknowledgeTarget, Mux(inSerialRmw, target, io.read.bits))
+  when(acknowledging) { next.target.effect := io.acknowledge.effect }
+  next.serialRmw := Mux(acknowledging, io.acknowledge.serialRmw, inSerialRmw || startsSerialRmw)
+  next.word := Mux(acknowledging, io.acknowledge.word, Mux(inSerialRmw, word, 0.U))
+  next.acknowledge := acknowledging
+  next.op := io.acknowledge.op
 
   io.slot := Slot.delayed(next, 1)
 }

@@ -8,25 +8,27 @@ import chisel3.util._
 /** The telemetry engine beside the memory path (NEMO §3, Figure 1): every event is broadcast to every pipeline.
   *
   * Ports:
-  *   - `events`: an accepted request a channel a cycle, never held back
-  *   - `reads`, `lines`: telemetry reads of whole lines, a line a channel a cycle; answers keep the order of the
-  *     reads, [[TelemetryEngine.readLatency]] cycles behind them (a walk: `lineWords - 1` more), and can't be held
-  *     back. A read waits for a cycle without an event.
-  *   - `open`: a read of this channel is accepted in this cycle if no event comes; for those who choose between the
-  *     two, so that the choice does not depend on itself
-  *   - `rule`: a pipeline's rule; applies to everything accepted from one cycle on, on all channels. Held until ready.
-  *   - `table`: a translation entry; applies to events accepted in its own cycle and later. Waits only while the
-  *     pipeline is being cleared.
-  *   - `clear`: starts clearing a pipeline; `status.clearing` tells when it is done. Meanwhile it counts nothing and
+  *   - `events`: at most one accepted request a channel a cycle; they cannot be stalled
+  *   - `reads`, `lines`: telemetry reads of whole lines, one a channel a cycle. A read waits for a cycle without an
+  *     event. Lines come in the order of the reads, [[TelemetryEngine.readLatency]] cycles later (a serial RMW's
+  *     `lineWords - 1` more), and cannot be stalled.
+  *   - `open`: a read of this channel is accepted in this cycle unless an event comes. It depends on neither, so an
+  *     arbiter of events and reads may use it.
+  *   - `rule`: a pipeline's rule; applies to all that is accepted from one cycle on, on all channels. Stable until
+  *     ready.
+  *   - `table`: a translation entry; applies to events accepted in its own cycle and later. It waits only while the
+  *     pipeline is cleared.
+  *   - `clear`: starts to clear a pipeline, until `status.clearing` is false again. Meanwhile it counts nothing, and
   *     its lines read as zero.
-  *   - `acknowledge`, `acknowledged`: a line that was read, to be taken away ([[LineAcknowledge]]), one at a time. What is
-  *     offered stays until it is taken, and is taken when it is done: in that cycle `acknowledged` says whether it was
-  *     applied, or nothing changed because a word of the line had bad parity. What is accepted later comes behind it.
-  *   - `faults`, `inject`: what was flipped in its memories ([[EngineFaults]]), and what is to be
-  *   - `rearm`, `status`: a notify latch's re-arm, and what software sees, by pipeline
+  *   - `acknowledge`, `acknowledged`: a line to be subtracted ([[LineAcknowledge]]), one at a time. It is ready in the
+  *     cycle in which it is done. Then `acknowledged` says whether it was applied; it was not if a word of the line has
+  *     bad parity. What is accepted later comes behind it.
+  *   - `faults`, `inject`: bit flips found in the memories ([[EngineFaults]]), and bit flips to be injected
+  *   - `rearm`, `status`: by pipeline, the notify latch's re-arm, and what software sees
   *
-  * "Accepted" of an event behind a walk or an acknowledgement is the slot it gets: a change of rule or table between the
-  * two applies. An acknowledgement has its slots in a row, so it is in one place of its channel's order; rules wait for it.
+  * An event behind a serial RMW or an acknowledge counts as accepted when it gets its slot: a change of rule or table
+  * before that applies to it. The slots of an acknowledge are contiguous, so it has one place in its channel's order;
+  * rules wait for it.
   */
 class TelemetryEngine(p: NemoParams) extends Module {
   val io = IO(new Bundle {
@@ -49,16 +51,16 @@ class TelemetryEngine(p: NemoParams) extends Module {
   private val pipelines = Seq.tabulate(p.pipelines)(i => Module(new TelemetryPipeline(p)).suggestName(s"pipeline_$i"))
   private def isFor(i: Int, index: UInt): Bool = index === i.U
 
-  // A rule goes down the pipeline like a slot, and is taken from the port in each stage as it passes.
+  // A rule moves down the pipeline like a slot; each stage loads it from the port as it passes.
   private val loading = RegInit(false.B)
-  private val load = io.rule.valid && !loading && !arbiters.map(_.io.walking).reduce(_ || _)
-  private val loaded = ShiftRegister(load, TelemetryLane.latency + 1, false.B, true.B)
+  private val load = io.rule.valid && !loading && !arbiters.map(_.io.reserved).reduce(_ || _)
+  private val loaded = ShiftRegister(load, TelemetryLane.latency(p) + 1, false.B, true.B)
   loading := (loading || load) && !loaded
   io.rule.ready := loaded
 
-  private val laid = DecodedRule(io.rule.bits.rule, p)
-  private val walks = RegInit(VecInit(Seq.fill(p.pipelines)(false.B)))
-  when(load) { NemoParams.pick(walks, io.rule.bits.pipeline) := io.rule.bits.rule.effectKind === ReadEffect.Op.U }
+  private val decoded = DecodedRule(io.rule.bits.rule, p)
+  private val serialRmw = RegInit(VecInit(Seq.fill(p.pipelines)(false.B)))
+  when(load) { NemoParams.pick(serialRmw, io.rule.bits.pipeline) := io.rule.bits.rule.effectKind === ReadEffect.Op.U }
 
   io.faults := 0.U.asTypeOf(io.faults)
   for (c <- 0 until p.channels) {
@@ -67,33 +69,33 @@ class TelemetryEngine(p: NemoParams) extends Module {
     arbiters(c).io.event := io.events(c)
     arbiters(c).io.read <> io.reads(c)
     io.open(c) := arbiters(c).io.open
-    arbiters(c).io.takeTarget := io.acknowledge(c).bits.target
-    arbiters(c).io.walks := walks
+    arbiters(c).io.acknowledgeTarget := io.acknowledge(c).bits.target
+    arbiters(c).io.serialRmw := serialRmw
     arbiters(c).io.hold := io.rule.valid && !loading
   }
 
-  // Lines to be taken away: one unit for all channels, for they are few and may wait.
+  // One acknowledge unit for all channels, because acknowledges are few and may wait.
   private val clearing = VecInit(pipelines.map(_.io.status.clearing))
   private val readStages = Seq.fill(p.channels)(Module(new ReadStage(p)))
-  private val rule = WireDefault(laid)
+  private val rule = WireDefault(decoded)
   if (p.features.acknowledges) {
-    val unit = Module(new AcknowledgeUnit(p))
-    unit.io.acknowledge <> io.acknowledge
-    io.acknowledged := unit.io.acknowledged
-    unit.io.lines := VecInit(readStages.map(_.io.line.bits))
-    unit.io.clearing := clearing
-    unit.io.load.valid := load
-    unit.io.load.bits := io.rule.bits.pipeline
-    unit.io.rule := laid
-    unit.io.inject := io.inject(0)(EngineFaults.operands)
-    io.faults(0).of(EngineFaults.operands) := unit.io.fault
+    val acknowledgeUnit = Module(new AcknowledgeUnit(p))
+    acknowledgeUnit.io.acknowledge <> io.acknowledge
+    io.acknowledged := acknowledgeUnit.io.acknowledged
+    acknowledgeUnit.io.lines := VecInit(readStages.map(_.io.line.bits))
+    acknowledgeUnit.io.clearing := clearing
+    acknowledgeUnit.io.load.valid := load
+    acknowledgeUnit.io.load.bits := io.rule.bits.pipeline
+    acknowledgeUnit.io.rule := decoded
+    acknowledgeUnit.io.inject := io.inject(0)(EngineFaults.resetValues)
+    io.faults(0).of(EngineFaults.resetValues) := acknowledgeUnit.io.fault
     for ((arbiter, c) <- arbiters.zipWithIndex) {
-      arbiter.io.take := unit.io.slots(c)
-      unit.io.free(c) := arbiter.io.free
+      arbiter.io.acknowledge := acknowledgeUnit.io.slots(c)
+      acknowledgeUnit.io.available(c) := arbiter.io.available
     }
-    when(unit.io.operand.valid) { rule.effectOperand := unit.io.operand.bits }
+    when(acknowledgeUnit.io.operand.valid) { rule.effectOperand := acknowledgeUnit.io.operand.bits }
   } else {
-    arbiters.foreach(_.io.take := 0.U.asTypeOf(new TakeSlot(p)))
+    arbiters.foreach(_.io.acknowledge := 0.U.asTypeOf(new AcknowledgeSlot(p)))
     io.acknowledge.zip(io.acknowledged).foreach { case (offered, answer) =>
       offered.ready := true.B
       answer.valid := offered.valid
@@ -105,7 +107,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
   private val table = Wire(Valid(new TableWrite(p)))
   table.bits := RegNext(io.table.bits)
   table.valid := RegNext(io.table.fire, false.B)
-  // One entry of one channel, whichever pipeline's.
+  // Flips one entry of one channel, of whichever pipeline is written.
   private val flips = VecInit(io.inject.map { inject =>
     val flip = Module(new BitFlipInjector)
     flip.io.arm := inject(EngineFaults.tables)
@@ -113,11 +115,11 @@ class TelemetryEngine(p: NemoParams) extends Module {
     flip.io.flips
   })
 
-  private val laterSlots = arbiters.map(a => Slot.delayed(a.io.slot, MatchStage.latency))
+  private val delayedSlots = arbiters.map(a => Slot.delayed(a.io.slot, MatchStage.latency(p)))
   for ((pipeline, i) <- pipelines.zipWithIndex) {
     pipeline.io.index := i.U
     pipeline.io.slots := VecInit(arbiters.map(_.io.slot))
-    pipeline.io.later := VecInit(laterSlots)
+    pipeline.io.delayedSlots := VecInit(delayedSlots)
     pipeline.io.rule := rule
     pipeline.io.load := load && isFor(i, io.rule.bits.pipeline)
     pipeline.io.table := table
@@ -129,26 +131,26 @@ class TelemetryEngine(p: NemoParams) extends Module {
     })
     io.status(i) := pipeline.io.status
   }
-  // Of several pipelines whose entries are bad in a cycle, one is told.
+  // If entries of several pipelines are bad in one cycle, one is reported.
   for ((fault, c) <- io.faults.zipWithIndex) {
-    val bad = pipelines.zipWithIndex.map { case (pipeline, i) =>
-      pipeline.io.bad(c).valid -> Cat(i.U(p.pipelineBits.W), pipeline.io.bad(c).bits)
+    val parityErrors = pipelines.zipWithIndex.map { case (pipeline, i) =>
+      pipeline.io.tableParityErrors(c).valid -> Cat(i.U(p.pipelineBits.W), pipeline.io.tableParityErrors(c).bits)
     }
-    fault.of(EngineFaults.tables).uncorrected := RegNext(bad.map(_._1).reduce(_ || _), false.B)
-    fault.entry := RegNext(PriorityMux(bad))
+    fault.of(EngineFaults.tables).uncorrected := RegNext(parityErrors.map(_._1).reduce(_ || _), false.B)
+    fault.entry := RegNext(PriorityMux(parityErrors))
   }
   for ((stage, c) <- readStages.zipWithIndex) {
-    stage.io.slot := laterSlots(c)
-    stage.io.parts := VecInit(pipelines.map(_.io.parts(c)))
+    stage.io.slot := delayedSlots(c)
+    stage.io.contributions := VecInit(pipelines.map(_.io.contributions(c)))
     io.lines(c) := stage.io.line
   }
 }
 
 object TelemetryEngine {
 
-  /** Cycles from an event's to the cycle in which its state is written: a read right behind it sees the value. */
-  val eventLatency: Int = 1 + TelemetryLane.writeLatency
+  /** Cycles from an event's acceptance to the write of its state; a read accepted right behind it sees the value. */
+  def eventLatency(p: NemoParams): Int = 1 + TelemetryLane.writeLatency(p)
 
   /** Cycles from a read's acceptance to its line. */
-  val readLatency: Int = 1 + MatchStage.latency + ReadStage.latency
+  def readLatency(p: NemoParams): Int = 1 + MatchStage.latency(p) + ReadStage.latency
 }

@@ -4,43 +4,44 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** One telemetry rule on all channels: match, update, notify (NEMO §3.1, Figure 2), its counters and its latch.
+/** One rule on all channels: a lane for each (NEMO §3.1, Figure 2), the status counters and the notify latch.
   *
-  * Each channel has its own table copy and states, so channels never meet but in the counters and the latch.
+  * Each channel has its own states and its own copy of the table, so channels share only the counters and the latch.
   */
 class TelemetryPipeline(p: NemoParams) extends Module {
   val io = IO(new Bundle {
 
-    /** Which pipeline this is. */
+    /** The number of this pipeline. */
     val index = Input(UInt(p.pipelineBits.W))
     val slots = Input(Vec(p.channels, new Slot(p)))
 
-    /** The slots [[MatchStage.latency]] cycles later. */
-    val later = Input(Vec(p.channels, new Slot(p)))
+    /** `slots`, [[MatchStage.latency]] cycles later. */
+    val delayedSlots = Input(Vec(p.channels, new Slot(p)))
     val rule = Input(new DecodedRule(p))
 
-    /** `rule` applies from the slots of the next cycle on; it stays for [[TelemetryLane.latency]] cycles. */
+    /** `rule` applies from the next cycle's slots on; it must be stable for [[TelemetryLane.latency]] cycles. */
     val load = Input(Bool())
     val table = Flipped(Valid(new TableWrite(p)))
 
-    /** Of the lowest bits of the entry, by channel. */
+    /** By channel: injected bit flips of the entry's lowest bits. */
     val flips = Input(Vec(p.channels, UInt(2.W)))
 
-    /** Zero the states and counters and invalidate the table; also done after reset. */
+    /** Zeroes states and counters and invalidates the table; a reset does so too. */
     val clear = Input(Bool())
     val rearm = Input(Bool())
 
-    /** A line of this pipeline came back poisoned. A bit a channel. */
+    /** By channel: a line of this pipeline is poisoned. */
     val poisoned = Input(Vec(p.channels, Bool()))
-    val parts = Output(Vec(p.channels, new LinePart(p)))
+    val contributions = Output(Vec(p.channels, new LineContribution(p)))
     val status = Output(new PipelineStatus(p))
 
-    /** Keys whose entries have bad parity. */
-    val bad = Output(Vec(p.channels, Valid(UInt(p.keyBits.W))))
+    /** By channel: the key of an entry with bad parity. */
+    val tableParityErrors = Output(Vec(p.channels, Valid(UInt(p.keyBits.W))))
   })
   import TelemetryPipeline._
+  require(drain > TelemetryLane.latency(p))
 
-  // Clearing walks the table and, side by side, the lines; long enough for the pipeline to run empty meanwhile.
+  // A clear goes through table and lines in parallel, and lasts until the pipeline has drained.
   private val steps = Seq(p.table, p.lines, drain).max
   private val clearing = RegInit(true.B)
   private val step = RegInit(0.U(log2Ceil(steps).W))
@@ -62,55 +63,52 @@ class TelemetryPipeline(p: NemoParams) extends Module {
     table.bits.mapped := false.B
   }
 
-  private val lanes = io.slots.zip(io.later).zip(io.parts).zip(io.flips).map { case (((slot, later), part), flips) =>
-    val lane = Module(new TelemetryLane(p))
-    lane.io.pipeline := io.index
-    lane.io.slot := slot
-    lane.io.later := later
-    lane.io.rule := io.rule
-    lane.io.load := io.load
-    lane.io.table := table
-    lane.io.flips := Mux(clearing, 0.U, flips)
-    lane.io.clear.valid := clearing
-    lane.io.clear.bits := step
-    part := lane.io.part
-    lane.io
+  private val lanes = io.slots.zip(io.delayedSlots).zip(io.contributions).zip(io.flips).map {
+    case (((slot, delayedSlot), contribution), flips) =>
+      val lane = Module(new TelemetryLane(p))
+      lane.io.pipeline := io.index
+      lane.io.slot := slot
+      lane.io.delayedSlot := delayedSlot
+      lane.io.rule := io.rule
+      lane.io.load := io.load
+      lane.io.table := table
+      lane.io.flips := Mux(clearing, 0.U, flips)
+      lane.io.clear.valid := clearing
+      lane.io.clear.bits := step
+      contribution := lane.io.contribution
+      lane.io
   }
   private val results = lanes.map(_.matched)
-  private val holds = lanes.map(_.holds)
-  for ((bad, result) <- io.bad.zip(results)) {
-    bad.valid := result.bad
-    bad.bits := result.key
+  private val hits = lanes.map(_.hit)
+  for ((parityError, result) <- io.tableParityErrors.zip(results)) {
+    parityError.valid := result.parityError
+    parityError.bits := result.key
   }
 
-  private val tick = WideCounter.ticks()
   private def count(flags: Seq[Bool]): UInt = {
-    val counter = Module(new WideCounter(p.channels, PipelineStatus.counterBits))
-    counter.io.flags := VecInit(flags)
-    counter.io.tick := tick
-    counter.io.clear := clearing
-    counter.io.total
+    val total = RegInit(0.U(PipelineStatus.counterBits.W))
+    total := Mux(clearing, 0.U, total + RegNext(PopCount(flags), 0.U))
+    total
   }
   io.status.matched := count(results.map(_.matched))
   io.status.unmapped := count(results.map(_.unmapped))
   io.status.outOfRange := count(results.map(_.outOfRange))
-  io.status.notifications := (if (p.features.notifies) count(holds.map(_.valid)) else 0.U)
+  io.status.notifications := (if (p.features.notifies) count(hits.map(_.valid)) else 0.U)
   io.status.parityErrors := count(io.poisoned)
 
-  // The latch: a hit in the cycle of a re-arm is the next first one, so none is lost.
-  private val hit = holds.map(_.valid).reduce(_ || _)
+  // A hit in the cycle of a re-arm is the next one latched, so none is lost.
+  private val anyHit = hits.map(_.valid).reduce(_ || _)
   private val notified = RegInit(false.B)
-  private val first = hit && (!notified || io.rearm)
-  notified := !clearing && (hit || (notified && !io.rearm))
+  private val capture = anyHit && (!notified || io.rearm)
+  notified := !clearing && (anyHit || (notified && !io.rearm))
   io.status.notified := notified
-  io.status.notifiedChannel := RegEnable(PriorityEncoder(holds.map(_.valid)), first)
-  io.status.notifiedIndex := RegEnable(PriorityMux(holds.map(h => h.valid -> h.bits)), first)
+  io.status.notifiedChannel := RegEnable(PriorityEncoder(hits.map(_.valid)), capture)
+  io.status.notifiedIndex := RegEnable(PriorityMux(hits.map(h => h.valid -> h.bits)), capture)
   io.status.clearing := clearing
 }
 
 object TelemetryPipeline {
 
-  /** Cycles after which nothing of an earlier slot is left in a pipeline. */
+  /** Cycles after which a pipeline holds nothing of an earlier slot. */
   val drain: Int = 16
-  require(drain > TelemetryLane.latency)
 }

@@ -5,7 +5,7 @@ import anemone.Emit
 import anemone.board.BoardExpander
 import anemone.bus.Axi4Params
 import anemone.flat.FlatParams
-import anemone.nemo.{NemoParams, TelemetryEngine}
+import anemone.nemo.{Features, NemoParams, TelemetryEngine}
 
 /** Writes the SystemVerilog of an expander for tests/expander: `EmitBench DIR TOP` and sizes in the order of `params`.
   */
@@ -21,6 +21,7 @@ object EmitBench {
         states = n(2),
         table = n(3),
         addressBits = n(4),
+        features = Features(hash = n(13) > 0),
         outcomes = ratio > 0
       ),
       memory,
@@ -45,6 +46,6 @@ object EmitBench {
       case "BoardExpander" => new BoardExpander(p)
       case _               => new MemoryExpander(p)
     }
-    Emit.split(module, args(0), ujson.Obj("read_latency" -> TelemetryEngine.readLatency))
+    Emit.split(module, args(0), ujson.Obj("read_latency" -> TelemetryEngine.readLatency(p.nemo)))
   }
 }

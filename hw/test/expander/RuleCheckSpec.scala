@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.expander.registers.RuleControlRegister
+import anemone.expander.registers.{RuleControlRegister, RuleHashRegister}
 import anemone.nemo._
 import chisel3._
 import chiseltest._
@@ -9,10 +9,11 @@ import org.scalatest.flatspec.AnyFlatSpec
 import scala.util.Random
 
 class RuleCheckSpec extends AnyFlatSpec with ChiselScalatestTester {
-  private class Bench(p: NemoParams) extends Module {
+  private class Bench(val p: NemoParams) extends Module {
     val control = IO(Input(new RuleControlRegister))
+    val hash = IO(Input(new RuleHashRegister))
     val legal = IO(Output(Bool()))
-    legal := RuleCheck(control, p)
+    legal := RuleCheck(control, hash, p)
   }
   private val prototype =
     Features(Seq(UpdateOp.Add), Seq(64), notifies = false, Seq(ReadEffect.None, ReadEffect.Reset), Seq(0))
@@ -24,6 +25,7 @@ class RuleCheckSpec extends AnyFlatSpec with ChiselScalatestTester {
     Seq(
       ("all", Features(), true),
       ("all but near's", Features(), false),
+      ("a hash's", Features(hash = true), false),
       ("the prototype's", prototype, false),
       ("some", some, true)
     )
@@ -31,6 +33,7 @@ class RuleCheckSpec extends AnyFlatSpec with ChiselScalatestTester {
     it should s"let through the rules of $name features, and rules that are off" in {
       test(new Bench(NemoParams(features = features, outcomes = outcomes))) { dut =>
         val random = new Random(7)
+        val most = dut.p.states * (64 / features.widths.min)
         var legal = 0
         for (_ <- 0 until 4000) {
           // Legal codes are frequent enough that whole rules are legal at times.
@@ -45,8 +48,16 @@ class RuleCheckSpec extends AnyFlatSpec with ChiselScalatestTester {
           val (source, predicate) = (code(features.operandSources, 4), code(predicates, 8))
           val (kind, effectOp) = (code(features.effects, 4), code(ops, 16))
           val near = code(nears, 4)
+          val hash = random.nextInt(if (features.hash) 2 else 8) == 0
+          val size = random.nextInt(4) match {
+            case 0 => most + random.nextInt(2)
+            case 1 => random.nextInt(1 << 25)
+            case _ => random.nextInt(most)
+          }
           dut.control.enable.poke(enable)
           dut.control.near.poke(near)
+          dut.control.hash.poke(hash)
+          dut.hash.size.poke(size)
           dut.control.op.poke(op)
           dut.control.counterWidth.poke(width)
           dut.control.operandSource.poke(source)
@@ -54,7 +65,7 @@ class RuleCheckSpec extends AnyFlatSpec with ChiselScalatestTester {
           dut.control.effectKind.poke(kind)
           dut.control.effectOp.poke(effectOp)
           val update = ops.contains(op) && features.operandSources.contains(source) &&
-            predicates.contains(predicate) && nears.contains(near)
+            predicates.contains(predicate) && nears.contains(near) && (!hash || (features.hash && size <= most))
           val effect = features.effects.contains(kind) && (kind != ReadEffect.Op || ops.contains(effectOp))
           val wide = widths.contains(width) || (!enable && kind == ReadEffect.None)
           val expected = (update || !enable) && effect && wide

@@ -3,7 +3,7 @@ package anemone.nemo
 
 import chiseltest._
 
-/** A rule as a bench writes it; what is not named counts every access in one of the first 64 B regions. */
+/** A rule of a bench. The defaults count all accesses by 4 KiB page. */
 case class TestRule(
     op: UpdateOp = UpdateOp.Add,
     operand: BigInt = 1,
@@ -22,7 +22,7 @@ case class TestRule(
 class EngineBench(val dut: TelemetryEngine, val p: NemoParams) {
   dut.clock.setTimeout(200)
 
-  /** Resets, with nothing offered, and waits until the engine has cleared itself. */
+  /** Resets with idle inputs, and waits for the clear after reset. */
   def reset(): Unit = {
     (0 until p.channels).foreach { c =>
       event(c, None)
@@ -80,7 +80,7 @@ class EngineBench(val dut: TelemetryEngine, val p: NemoParams) {
     dut.io.table.valid.poke(false)
   }
 
-  /** Offers an event for the coming cycle, or none. */
+  /** Offers an event in the coming cycle, or none. */
   def event(channel: Int, address: Option[BigInt]): Unit = {
     dut.io.events(channel).valid.poke(address.isDefined)
     address.foreach(dut.io.events(channel).bits.address.poke(_))
@@ -97,7 +97,7 @@ class EngineBench(val dut: TelemetryEngine, val p: NemoParams) {
 
   def words(channel: Int): Seq[BigInt] = dut.io.lines(channel).bits.words.map(_.peekInt())
 
-  /** Reads a line, alone, and gives its words and the cycles it took. */
+  /** Reads one line, and returns its words and the cycles it took. */
   def line(channel: Int, pipeline: Int, line: Int, effect: Boolean = false): (Seq[BigInt], Int) = {
     read(channel, pipeline, line, effect)
     dut.io.reads(channel).ready.expect(true)

@@ -5,34 +5,32 @@ import chisel3._
 import chisel3.util._
 import chisel3.util.experimental.BoringUtils
 
-/** What of a rule a proof fixes: the op of the update, of the read effect, and the width of a counter by its code. */
+/** The fields of a rule that a proof fixes: ops of update and read effect, and the code of the counter width. */
 case class Case(op: UpdateOp, effect: UpdateOp, counterWidth: Int) {
   override def toString: String = s"${op.name}, read effect ${effect.name}, width code $counterWidth"
 }
 
-/** One rule on one channel, and its lines: what a [[TelemetryEngine]] is made of, behind the slots.
+/** The contract of one rule on one channel: a lane and its read stage, without the arbiter.
   *
-  * Every cycle the solver chooses the slot (an event, a read, the next word of a walk, one of an acknowledgement, or
-  * nothing) and a table write. An acknowledgement reads a line, or puts any operand to any word, by each op that it has;
-  * behind what it put comes the rule's own operand.
-  * A reference folds them at once over one counter of the solver's choice. Each line that comes back must hold what
-  * the reference had folded when its slot came, in time and without poison.
+  * In every cycle the solver chooses a slot (an event, a read, the next word of a serial RMW, a slot of an acknowledge,
+  * or nothing) and a table write. An acknowledge reads a line, or updates any word with any operand by any of its ops;
+  * then the rule's own operand is restored. A reference applies all of it at once to one counter of the solver's
+  * choice. Each line must hold the reference's value at its slot, on time and without poison.
   *
-  * `written` is a lemma on the way: what the update stage writes to the counter is what the reference folded. It saves
-  * the solver from finding it.
+  * `written` is a lemma: the update stage writes the reference's value. The solver need not find it by itself.
   */
 class LaneContract(p: NemoParams, rule: Case) extends Module {
   require(p.pipelines == 1 && p.channels == 1)
   private val countersInWord = p.wordBytes >> rule.counterWidth
-  private val walks = rule.effect != UpdateOp.Set
+  private val effectIsSerial = rule.effect != UpdateOp.Set
   val io = IO(new Bundle {
     val slot = Input(new Slot(p))
     val table = Input(Valid(new TableWrite(p)))
 
-    /** What an acknowledgement puts. */
-    val put = Input(UInt(p.wordBits.W))
+    /** The operand of an acknowledge. */
+    val acknowledgeOperand = Input(UInt(p.wordBits.W))
 
-    /** Taken in reset and kept: the counter that is watched, and the operands. */
+    /** Sampled in reset: the watched counter, and the rule's operand. */
     val watched = Input(UInt(log2Ceil(p.states * countersInWord).W))
     val operand = Input(UInt(p.wordBits.W))
     val line = Output(Bool())
@@ -42,7 +40,7 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   private val operand = RegEnable(io.operand, reset.asBool)
   private val watched = RegEnable(io.watched, reset.asBool)
 
-  // The bits that decide which counter is hit stay free; shifters and masks have proofs of their own.
+  // The counter that an event hits stays free. Shifts and masks are tested elsewhere.
   private val fixed = Wire(new Rule(p))
   fixed.enable := true.B
   fixed.reads := true.B
@@ -59,58 +57,59 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   fixed.counterWidth := rule.counterWidth.U
   fixed.notifyOp := Predicate.None.U
   fixed.notifyOperand := 0.U
-  fixed.effectKind := (if (walks) ReadEffect.Op else ReadEffect.Reset).U
+  fixed.effectKind := (if (effectIsSerial) ReadEffect.Op else ReadEffect.Reset).U
   fixed.effectOp := rule.effect.code.U
   fixed.effectOperand := operand
 
-  private val laid = DecodedRule(fixed, p)
-  private val operandOfRule = laid.effectOperand
+  private val decoded = DecodedRule(fixed, p)
+  private val effectOperand = decoded.effectOperand
 
-  // The watched counter of a word.
+  // The watched counter, extracted from a word.
   private val bits = p.counterBits(rule.counterWidth)
   private val sub = if (countersInWord == 1) 0.U else watched(log2Ceil(countersInWord) - 1, 0)
   private def counter(word: UInt): UInt = (word >> (sub * bits.U))(bits - 1, 0).pad(p.wordBits)
 
-  // The first cycles after reset clear states and table; the rest of a clear is over when the first slot comes.
+  // A clear after reset; the first slot comes when it is over.
   private val step = RegInit(0.U(4.W))
   private val clearing = step < p.lines.max(p.table).U
-  private val running = step === (p.lines.max(p.table) + MatchStage.latency + 2).U
+  private val running = step === (p.lines.max(p.table) + MatchStage.latency(p) + 2).U
   when(!running) { step := step + 1.U }
 
-  // At most one thing a slot, and a walk goes through its words.
-  private val walking = RegInit(0.U(p.wordIndexBits.W))
+  // At most one event or read a slot; a serial RMW has a slot for each word.
+  private val serialWord = RegInit(0.U(p.wordIndexBits.W))
   private val line = Reg(UInt(p.lineBits.W))
   private val slot = WireDefault(io.slot)
-  private val inWalk = walking =/= 0.U
-  private val owesOperand = RegInit(false.B)
-  private val take = running && !inWalk && (owesOperand || (io.slot.take && io.slot.read && !io.slot.event))
-  private val puts = take && (owesOperand || io.slot.walk)
-  private val put = Mux(io.slot.target.effect, io.put, operandOfRule)
-  owesOperand := puts && io.slot.target.effect
-  slot.event := running && io.slot.event && !inWalk && !take
-  slot.read := running && !slot.event && (io.slot.read || inWalk || take)
+  private val inSerialRmw = serialWord =/= 0.U
+  private val restoresOperand = RegInit(false.B)
+  private val acknowledge =
+    running && !inSerialRmw && (restoresOperand || (io.slot.acknowledge && io.slot.read && !io.slot.event))
+  private val updates = acknowledge && (restoresOperand || io.slot.serialRmw)
+  private val updateOperand = Mux(io.slot.target.effect, io.acknowledgeOperand, effectOperand)
+  restoresOperand := updates && io.slot.target.effect
+  slot.event := running && io.slot.event && !inSerialRmw && !acknowledge
+  slot.read := running && !slot.event && (io.slot.read || inSerialRmw || acknowledge)
   slot.target.pipeline := 0.U
-  slot.target.line := Mux(inWalk, line, io.slot.target.line)
-  slot.target.effect := (inWalk || io.slot.target.effect) && !(take && !puts)
-  private val walk = slot.read && slot.target.effect && walks.B && !take
-  slot.walk := walk || puts
-  slot.word := Mux(walk, walking, Mux(puts, io.slot.word, 0.U))
-  slot.take := take
+  slot.target.line := Mux(inSerialRmw, line, io.slot.target.line)
+  slot.target.effect := (inSerialRmw || io.slot.target.effect) && !(acknowledge && !updates)
+  private val serialRmw = slot.read && slot.target.effect && effectIsSerial.B && !acknowledge
+  slot.serialRmw := serialRmw || updates
+  slot.word := Mux(serialRmw, serialWord, Mux(updates, io.slot.word, 0.U))
+  slot.acknowledge := acknowledge
   slot.op := Mux(io.slot.op(0), UpdateOp.Set.code.U, Mux(io.slot.op(1), UpdateOp.Sub.code.U, UpdateOp.Xor.code.U))
   line := slot.target.line
-  when(walk) { walking := walking + 1.U }
+  when(serialRmw) { serialWord := serialWord + 1.U }
   private val write = WireDefault(io.table)
   write.valid := io.table.valid && running
   write.bits.pipeline := 0.U
 
   private val lane = Module(new TelemetryLane(p))
-  private val join = Module(new ReadStage(p))
+  private val readStage = Module(new ReadStage(p))
   lane.io.pipeline := 0.U
   lane.io.slot := slot
-  lane.io.later := Slot.delayed(slot, MatchStage.latency)
-  lane.io.rule := laid
-  when(ShiftRegister(puts, MatchStage.latency, false.B, true.B)) {
-    lane.io.rule.effectOperand := ShiftRegister(put, MatchStage.latency)
+  lane.io.delayedSlot := Slot.delayed(slot, MatchStage.latency(p))
+  lane.io.rule := decoded
+  when(ShiftRegister(updates, MatchStage.latency(p), false.B, true.B)) {
+    lane.io.rule.effectOperand := ShiftRegister(updateOperand, MatchStage.latency(p))
   }
   lane.io.load := !running
   lane.io.table := write
@@ -122,10 +121,10 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   }
   lane.io.clear.valid := clearing
   lane.io.clear.bits := step
-  join.io.slot := lane.io.later
-  join.io.parts(0) := lane.io.part
+  readStage.io.slot := lane.io.delayedSlot
+  readStage.io.contributions(0) := lane.io.contribution
 
-  // The rule in its own words, on one counter.
+  // The reference: the rule's meaning, on one counter.
   private val entries = RegInit(VecInit(Seq.fill(p.table)(0.U((p.indexBits + 1).W))))
   private val mapped = RegInit(VecInit(Seq.fill(p.table)(false.B)))
   private val key = (slot.request.address >> fixed.primaryShift)(p.keyBits - 1, 0)
@@ -140,30 +139,33 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   private val word = watched >> log2Ceil(countersInWord)
   private val wordOfLine = word(p.wordIndexBits - 1, 0)
   private val inLine = slot.read && (word >> p.wordIndexBits) === slot.target.line
-  private val inSlot = inLine && (!slot.walk || slot.word === wordOfLine)
+  private val inSlot = inLine && (!slot.serialRmw || slot.word === wordOfLine)
 
   private val before = RegInit(0.U(p.wordBits.W))
   private def fold(op: UInt, operand: UInt) = ReferenceFold(op, before, operand, rule.counterWidth.U, p)
-  private val ofCounter = counter(put)
+  private val counterOperand = counter(updateOperand)
   private val affected =
-    Mux(take, fold(slot.op, ofCounter), fold(rule.effect.code.U, operand))
+    Mux(acknowledge, fold(slot.op, counterOperand), fold(rule.effect.code.U, operand))
   private val after =
     Mux(hit, fold(rule.op.code.U, operand), Mux(inSlot && slot.target.effect, affected, before))
   before := after
 
-  // What the line must hold of the counter: of a walk, what it was in the slot of its word.
-  private def later[T <: Data](x: T, n: Int) = ShiftRegister(x, n, 0.U.asTypeOf(x), true.B)
-  private val latency = MatchStage.latency + ReadStage.latency
-  private val last = slot.read && !puts && (!slot.walk || slot.word === (p.lineWords - 1).U)
+  // The counter's value that the line must hold; of a serial RMW, the value in the slot of its word.
+  private def delayed[T <: Data](x: T, n: Int) = ShiftRegister(x, n, 0.U.asTypeOf(x), true.B)
+  private val latency = MatchStage.latency(p) + ReadStage.latency
+  private val last = slot.read && !updates && (!slot.serialRmw || slot.word === (p.lineWords - 1).U)
   private val gathered = RegEnable(before, inSlot)
   private val expected = Mux(inSlot, before, gathered)
-  private val answer = join.io.line
-  io.line := answer.valid === later(last && !take, latency) &&
-    (!later(last && inLine, latency) || counter(answer.bits.words(wordOfLine)) === later(expected, latency))
+  private val answer = readStage.io.line
+  io.line := answer.valid === delayed(last && !acknowledge, latency) &&
+    (!delayed(last && inLine, latency) || counter(answer.bits.words(wordOfLine)) === delayed(expected, latency))
   io.poison := answer.valid && answer.bits.poison
 
   private val writes = BoringUtils.bore(lane.update.written)
   private val result = BoringUtils.bore(lane.update.result)
   private val touches = writes.words(wordOfLine) && writes.line === (word >> p.wordIndexBits)
-  io.written := !touches || (counter(result.data) === later(after, TelemetryLane.writeLatency) && !result.bad)
+  io.written := !touches || (counter(result.data) === delayed(
+    after,
+    TelemetryLane.writeLatency(p)
+  ) && !result.parityError)
 }

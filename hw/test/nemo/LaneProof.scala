@@ -5,13 +5,13 @@ import anemone.Emit
 import anemone.formal.JudgedRun
 import chisel3._
 
-/** A [[LaneContract]] as a model checker takes it, one bit for each thing that is wrong. */
+/** A [[LaneContract]] for a model checker: one output bit for each violation. */
 class LaneProof(p: NemoParams, rule: Case) extends Module {
   private val contract = Module(new LaneContract(p, rule))
   val io = IO(new Bundle {
     val slot = chiselTypeOf(contract.io.slot)
     val table = chiselTypeOf(contract.io.table)
-    val put = chiselTypeOf(contract.io.put)
+    val acknowledgeOperand = chiselTypeOf(contract.io.acknowledgeOperand)
     val watched = chiselTypeOf(contract.io.watched)
     val operand = chiselTypeOf(contract.io.operand)
     val wrongWrite = Output(Bool())
@@ -20,7 +20,7 @@ class LaneProof(p: NemoParams, rule: Case) extends Module {
   })
   contract.io.slot := io.slot
   contract.io.table := io.table
-  contract.io.put := io.put
+  contract.io.acknowledgeOperand := io.acknowledgeOperand
   contract.io.watched := io.watched
   contract.io.operand := io.operand
   private val judged = JudgedRun()
@@ -33,7 +33,7 @@ class LaneProof(p: NemoParams, rule: Case) extends Module {
 object EmitProofs {
   import UpdateOp._
 
-  /** Counters of 2 and 4 bits, 2 words a line, 2 lines: all hazards are there, and little else. */
+  /** Counters of 2 and 4 bits, 2 words a line, 2 lines: small, but with every hazard. */
   private val small = NemoParams(
     pipelines = 1,
     channels = 1,

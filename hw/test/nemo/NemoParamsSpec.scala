@@ -45,8 +45,8 @@ class NemoParamsSpec extends AnyFlatSpec {
   }
 
   it should "promise what the contract says" in {
-    assert(TelemetryEngine.eventLatency <= 9)
-    assert(TelemetryEngine.readLatency <= 9)
+    assert(TelemetryEngine.eventLatency(NemoParams()) <= 9)
+    assert(TelemetryEngine.readLatency(NemoParams()) <= 9)
   }
 
   it should "make an engine of as few and as many address bits as it allows" in {

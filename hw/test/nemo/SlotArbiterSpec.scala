@@ -13,8 +13,8 @@ class SlotArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
     dut.io.event.valid.poke(false)
     dut.io.read.valid.poke(false)
     dut.io.hold.poke(false)
-    dut.io.walks(0).poke(false)
-    dut.io.walks(1).poke(true)
+    dut.io.serialRmw(0).poke(false)
+    dut.io.serialRmw(1).poke(true)
   }
 
   behavior of "SlotArbiter"
@@ -49,7 +49,7 @@ class SlotArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
   }
 
-  it should "keep one order of events and reads, walks included, and lose none" in {
+  it should "keep one order of events and reads, serial RMW included, and lose none" in {
     test(new SlotArbiter(p)) { dut =>
       for (seed <- 1 to 6) {
         info(s"seed $seed")
@@ -62,16 +62,17 @@ class SlotArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
         for (cycle <- 0 until 1500) {
           val event = random.nextDouble() < (if (cycle % 300 < 250) eventRate else 0.0)
           val read = random.nextDouble() < 0.7
-          val (address, line, walk) = (random.nextInt(1 << 16), random.nextInt(8), random.nextInt(3) == 0)
+          val (address, line, serialRmw) = (random.nextInt(1 << 16), random.nextInt(8), random.nextInt(3) == 0)
           dut.io.event.valid.poke(event)
           dut.io.event.bits.address.poke(address)
           dut.io.read.valid.poke(read)
-          dut.io.read.bits.pipeline.poke(if (walk) 1 else 0)
+          dut.io.read.bits.pipeline.poke(if (serialRmw) 1 else 0)
           dut.io.read.bits.line.poke(line)
           dut.io.read.bits.effect.poke(true)
           if (read && dut.io.read.ready.peekBoolean()) {
             assert(!event, "a read took the slot of an event")
-            if (walk) (0 until 8).foreach(k => accepted.enqueue(s"walk $line $k")) else accepted.enqueue(s"read $line")
+            if (serialRmw) (0 until 8).foreach(k => accepted.enqueue(s"serial $line $k"))
+            else accepted.enqueue(s"read $line")
           }
           if (event) accepted.enqueue(s"event $address")
           deepest = deepest.max(accepted.size)
@@ -80,13 +81,13 @@ class SlotArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
           val seen =
             if (slot.event.peekBoolean()) Some(s"event ${slot.request.address.peekInt()}")
             else if (!slot.read.peekBoolean()) None
-            else if (slot.walk.peekBoolean()) Some(s"walk ${slot.target.line.peekInt()} ${slot.word.peekInt()}")
+            else if (slot.serialRmw.peekBoolean()) Some(s"serial ${slot.target.line.peekInt()} ${slot.word.peekInt()}")
             else Some(s"read ${slot.target.line.peekInt()}")
-          // A slot a cycle, as long as something is accepted and not yet in one.
+          // Every cycle has a slot while something accepted has none yet.
           assert(seen == accepted.headOption, s"seed $seed, cycle $cycle")
           if (accepted.nonEmpty) accepted.dequeue()
         }
-        assert(deepest <= 8, "more waits than a walk can hold up")
+        assert(deepest <= 8, "more waits than a serial RMW can hold up")
       }
     }
   }

@@ -4,7 +4,7 @@ package anemone.nemo
 import chiseltest._
 import org.scalatest.flatspec.AnyFlatSpec
 
-/** The contract's corners one by one, on the whole engine, which is elaborated once and reset between them. */
+/** Corner cases of the contract on the whole engine, which is elaborated once and reset between them. */
 class TelemetryEngineSpec extends AnyFlatSpec with ChiselScalatestTester {
   private val p = NemoParams(pipelines = 2, channels = 2, states = 16, table = 8, addressBits = 15)
   private val reset = TestRule(effectKind = ReadEffect.Reset)
@@ -67,9 +67,9 @@ class TelemetryEngineSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   corner("answer a read after nine cycles, and one line a cycle behind it")(reset) { bench =>
-    assert(bench.line(1, 0, 1)._2 == TelemetryEngine.readLatency)
+    assert(bench.line(1, 0, 1)._2 == TelemetryEngine.readLatency(p))
     var lines = 0
-    for (cycle <- 0 until 40 + TelemetryEngine.readLatency) {
+    for (cycle <- 0 until 40 + TelemetryEngine.readLatency(p)) {
       if (cycle < 40) bench.read(1, cycle % 2, cycle % p.lines, effect = false) else bench.noRead(1)
       if (cycle < 40) bench.dut.io.reads(1).ready.expect(true)
       bench.dut.clock.step()
@@ -78,7 +78,7 @@ class TelemetryEngineSpec extends AnyFlatSpec with ChiselScalatestTester {
     assert(lines == 40)
   }
 
-  corner("hold an event back nowhere while a read walks its line")(
+  corner("delay no event during a serial RMW")(
     TestRule(effectKind = ReadEffect.Op, effectOp = UpdateOp.Shr, effectOperand = 1)
   ) { bench =>
     for (_ <- 0 until 12) {
@@ -90,15 +90,15 @@ class TelemetryEngineSpec extends AnyFlatSpec with ChiselScalatestTester {
     bench.dut.io.reads(0).ready.expect(true)
     bench.dut.clock.step()
     bench.noRead(0)
-    var walked = Seq[BigInt]()
+    var line = Seq[BigInt]()
     for (_ <- 0 until 30) {
       bench.event(0, Some(0x3000))
       bench.dut.clock.step()
-      if (bench.dut.io.lines(0).valid.peekBoolean()) walked = bench.words(0)
+      if (bench.dut.io.lines(0).valid.peekBoolean()) line = bench.words(0)
     }
     bench.event(0, None)
     bench.dut.clock.step(30)
-    assert(walked == Seq(0, 0, 0, 12, 0, 0, 0, 0))
+    assert(line == Seq(0, 0, 0, 12, 0, 0, 0, 0))
     assert(bench.line(0, 0, 0)._1(3) == 6 + 30)
     bench.dut.io.status(0).matched.expect(42)
   }
@@ -144,8 +144,8 @@ class TelemetryEngineSpec extends AnyFlatSpec with ChiselScalatestTester {
     status.notifiedChannel.expect(1)
     status.notifications.expect(3)
 
-    // A hit behind the acknowledge or with it is the next first one; one before it is acknowledged.
-    val arrival = 1 + TelemetryLane.latency
+    // A hit after the re-arm or with it is latched next; one before it is re-armed away.
+    val arrival = 1 + TelemetryLane.latency(p)
     for (offset <- -1 to 1) {
       hit(0, 6)
       bench.dut.clock.step(arrival - 1 + offset)
@@ -172,7 +172,7 @@ class TelemetryEngineSpec extends AnyFlatSpec with ChiselScalatestTester {
     bench.dut.io.clear.valid.poke(false)
     bench.dut.io.status(1).clearing.expect(true)
     bench.dut.io.status(0).clearing.expect(false)
-    // Up to the last cycle of the clear an event counts nothing and a read with effect does nothing.
+    // Up to the last cycle of the clear events and reads have no effect.
     while (bench.dut.io.status(1).clearing.peekBoolean()) {
       bench.event(0, Some(0x1000))
       bench.dut.clock.step()

@@ -6,21 +6,21 @@ import chiseltest._
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.util.Random
 
-/** A pipeline with its slots delayed as a channel delays them. */
+/** A pipeline, with the slot delay that a channel has. */
 class PipelineBench(p: NemoParams) extends Module {
   private val pipeline = Module(new TelemetryPipeline(p))
   val io = IO(chiselTypeOf(pipeline.io))
   io <> pipeline.io
-  pipeline.io.later := VecInit(io.slots.map(Slot.delayed(_, MatchStage.latency)))
+  pipeline.io.delayedSlots := VecInit(io.slots.map(Slot.delayed(_, MatchStage.latency(p))))
 }
 
 class TelemetryPipelineSpec extends AnyFlatSpec with ChiselScalatestTester {
   private val p = NemoParams(pipelines = 1, channels = 2, states = 16, table = 4, addressBits = 10)
   private val end = BigInt(1) << p.addressBits
 
-  /** Cycles from a slot to the first in which `status` shows what it did. */
-  private val matchedLag = MatchStage.latency + 2
-  private val holdsLag = TelemetryLane.latency + 1
+  /** Cycles from a slot to its effect on `status`. */
+  private val matchedLag = MatchStage.latency(p) + 2
+  private val holdsLag = TelemetryLane.latency(p) + 1
 
   private case class Latch(index: Int, channel: Int)
 
@@ -37,8 +37,8 @@ class TelemetryPipelineSpec extends AnyFlatSpec with ChiselScalatestTester {
     val rule = dut.io.rule
     Seq(rule.enable, rule.reads, rule.writes).foreach(_.poke(true))
     rule.end.poke(end)
-    LaidOut.poke(rule.key, 0, 0, p.keyBits)
-    LaidOut.poke(rule.offset, end - 1, 7, p.indexBits)
+    RuleFields.poke(rule.key, 0, 0, p.keyBits, p.keyBits)
+    RuleFields.poke(rule.offset, end - 1, 7, p.indexBits, p.indexBits)
     rule.op.poke(UpdateOp.Add.code)
     rule.operand.poke(1)
     rule.counterWidth.poke(3)
@@ -47,7 +47,7 @@ class TelemetryPipelineSpec extends AnyFlatSpec with ChiselScalatestTester {
     dut.io.load.poke(true)
     dut.clock.step()
     dut.io.load.poke(false)
-    dut.clock.step(TelemetryLane.latency)
+    dut.clock.step(TelemetryLane.latency(p))
     map(dut)
   }
 
@@ -58,7 +58,7 @@ class TelemetryPipelineSpec extends AnyFlatSpec with ChiselScalatestTester {
     dut.io.table.valid.poke(false)
   }
 
-  /** Waits for the end of a clear; in how many cycles it came. */
+  /** Waits for the end of a clear, and returns the cycles it took. */
   private def settle(dut: PipelineBench): Int = {
     var cycles = 0
     while (dut.io.status.clearing.peekBoolean()) {
@@ -86,7 +86,7 @@ class TelemetryPipelineSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
   }
 
-  /** Random events on both channels and acknowledges; seldom enough in some that these find the latch free. */
+  /** Random events on both channels and re-arms. Some runs have few events, so that a re-arm finds the latch empty. */
   private def latch(dut: PipelineBench, random: Random): Unit = {
     val rate = Seq(2, 9, 40)(random.nextInt(3))
     val slots = Seq.fill(150)(Seq.fill(2)(Option.when(random.nextInt(rate) == 0)(random.nextInt(8))))
@@ -116,7 +116,7 @@ class TelemetryPipelineSpec extends AnyFlatSpec with ChiselScalatestTester {
     dut.io.rearm.poke(false)
   }
 
-  /** A clear, of which a second one starts over, amid events: nothing of them or before is left, nor of the table. */
+  /** Two clears amid events, the second before the first ends. No earlier event and no table entry is left. */
   private def clear(dut: PipelineBench, random: Random): Unit = {
     val steps = Seq(p.table, p.lines, TelemetryPipeline.drain).max
     def begin(): Unit = {
@@ -140,7 +140,7 @@ class TelemetryPipelineSpec extends AnyFlatSpec with ChiselScalatestTester {
     dut.clock.step(matchedLag)
     status.matched.expect(0)
     status.unmapped.expect(1)
-    // And once more, so that the next seed starts from nothing.
+    // Clear again, so that the next seed starts empty.
     begin()
     (0 to 1).foreach(event(dut, _, None))
     settle(dut)

@@ -18,14 +18,14 @@ const ZydisDecoder& decoder() {
 }
 
 std::uint64_t bit_of(ZydisRegister reg) {
-    // Zydis knows no larger one of these.
+    // Zydis names no enclosing register of a flags register.
     if (ZydisRegisterGetClass(reg) == ZYDIS_REGCLASS_FLAGS)
         return 1ull << kFlagsBit;
     const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
     switch (ZydisRegisterGetClass(whole)) {
     case ZYDIS_REGCLASS_GPR64:
         return 1ull << ZydisRegisterGetId(whole);
-    case ZYDIS_REGCLASS_XMM: // the largest differs with the decoder's version
+    case ZYDIS_REGCLASS_XMM: // which class encloses the others depends on the version of Zydis
     case ZYDIS_REGCLASS_YMM:
     case ZYDIS_REGCLASS_ZMM: {
         const int id = ZydisRegisterGetId(whole);
@@ -60,7 +60,7 @@ bool non_temporal(ZydisMnemonic mnemonic) {
     }
 }
 
-// Instructions that give zero (or the like) whatever their register held.
+// Zeroing idioms: the result does not depend on the register's old value.
 bool clears(const ZydisDecodedInstruction& insn, const ZydisDecodedOperand* operands) {
     switch (insn.mnemonic) {
     case ZYDIS_MNEMONIC_XOR:
@@ -81,7 +81,7 @@ bool clears(const ZydisDecodedInstruction& insn, const ZydisDecodedOperand* oper
            operands[last].reg.value == operands[last - 1].reg.value && operands[last].size >= 32;
 }
 
-// NOPL with the displacement that a mark gives it: its number, then a constant.
+// A mark is a NOPL whose displacement holds the mark's number and a constant.
 Mark mark_of(const void* code, std::size_t bytes) {
     static const unsigned char nop[] = {0x0f, 0x1f, 0x80}, constant[] = {0x00, 0xe1, 0x27};
     const auto* at = static_cast<const unsigned char*>(code);
@@ -98,7 +98,7 @@ void take_register(const ZydisDecodedOperand& operand, Instruction& to) {
     if (!(operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
         return;
     to.writes |= bit;
-    // Of a general register, 32 bits set the rest to zero and fewer leave it as it was.
+    // A 32-bit write clears the upper half of a general register; a narrower write keeps the rest.
     const bool part = bit < 1ull << kVectorBit && operand.size < 32;
     if (part || operand.actions & ZYDIS_OPERAND_ACTION_CONDWRITE)
         to.reads |= bit;
@@ -114,7 +114,7 @@ Instruction decode(const void* code, std::size_t bytes, std::uint64_t pc) {
     ZydisDecodedInstruction insn;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder(), code, bytes, &insn, operands)))
-        return made; // newer than the decoder: nothing is known of its registers
+        return made; // unknown to the decoder: no registers
     const bool zero = clears(insn, operands);
     for (unsigned i = 0; i < insn.operand_count; i++) {
         const ZydisDecodedOperand& operand = operands[i];
@@ -122,7 +122,7 @@ Instruction decode(const void* code, std::size_t bytes, std::uint64_t pc) {
             take_register(operand, made);
         } else if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY) {
             const std::uint64_t makes = bit_of(operand.mem.base) | bit_of(operand.mem.index);
-            // LEA and its like compute an address and do not use it.
+            // LEA computes an address and accesses no memory.
             if (operand.mem.type == ZYDIS_MEMOP_TYPE_AGEN) {
                 made.reads |= makes;
                 continue;

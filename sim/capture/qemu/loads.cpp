@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
@@ -15,12 +16,12 @@ namespace {
 
 constexpr std::size_t kHeaderBytes = 4096, kSamples = 4096;
 
-// Ranks of a host have equal shares of what its cores share.
+// The ranks of a host share its L3 and its memory bandwidth equally.
 core::Config share_of(const LoadSettings& settings) {
     core::Config config = core::Config::parse(settings.core);
-    const std::uint64_t own = config.l3_kib / settings.beside;
-    config.l3_kib = std::max(own - own % config.l3_ways, config.l3_ways);
-    config.fast_gb_per_s /= static_cast<double>(settings.beside);
+    const std::uint64_t share = config.l3_kib / settings.ranks_on_host;
+    config.l3_kib = std::max(share - share % config.l3_ways, config.l3_ways);
+    config.fast_gb_per_s /= static_cast<double>(settings.ranks_on_host);
     return config;
 }
 
@@ -60,7 +61,7 @@ Sampler::Sampler(Rank& rank, std::uint64_t seed)
     : rank_(rank), core_(rank.config, rank.shared, 0), random_(seed * 0x9E3779B97F4A7C15u + 1),
       left_(draw()) {}
 
-// From half of the period to one and a half of it, so that no loop goes in step with it.
+// Random, from half a period to one and a half, so that no loop runs in step with the samples.
 std::uint64_t Sampler::draw() {
     random_ ^= random_ << 13;
     random_ ^= random_ >> 7;
@@ -139,9 +140,9 @@ void Sampler::leave(std::uint64_t received) {
     if (received > before) {
         const std::lock_guard hold(rank_.lock);
         auto& header = rank_.header();
-        header.cycles_last = cycles_;
         if (before == 0)
             header.cycles_first = cycles_;
+        header.cycles_last = std::max(header.cycles_last, cycles_);
     }
     while (before < received && !rank_.received.compare_exchange_weak(before, received))
         ;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A QEMU plugin beside plugin.cpp: sampled loads of a rank of an MPI program (loads.hpp), from
-// where the tracer says that it is traced. Arguments: core=FILE (the machine), folder=FOLDER,
-// period=N.
+// QEMU plugin that samples the loads of a rank of an MPI program (loads.hpp), from the tracer's
+// mark on. Arguments: core=FILE (the machine), folder=FOLDER, period=N.
 #include <pthread.h>
 
 #include <cstdio>
@@ -25,13 +24,13 @@ struct Thread {
 };
 
 Rank* rank;
-Thread threads[kMostThreads]; // by QEMU's number
+Thread threads[kMostThreads]; // by QEMU's vCPU index
 std::uint64_t guest_base;     // where the guest's address 0 is
 std::mutex translating;
-bool is_child; // of a fork: the file is the parent's
-std::vector<std::unique_ptr<std::vector<Instruction>>> blocks; // for as long as the plugin is
+bool is_child; // forked child: the file belongs to the parent
+std::vector<std::unique_ptr<std::vector<Instruction>>> blocks; // never freed: QEMU may run them
 
-// The thread's sampler, once the rank has begun.
+// The thread's sampler, or null before the rank has begun.
 Sampler* sampler(unsigned vcpu) {
     Thread& thread = threads[vcpu % kMostThreads];
     if (!thread.sampler && rank->begun() && !is_child)
@@ -54,7 +53,7 @@ void on_access(unsigned vcpu, uint32_t info, uint64_t address, void*) {
         thread.sampler->access(address, 1ull << qemu_plugin_mem_size_shift(info), store);
 }
 
-// What the store before a mark has put there.
+// The argument of a mark is stored just before it.
 std::uint64_t value_of_mark(unsigned vcpu) {
     const std::uint64_t at = threads[vcpu % kMostThreads].last_store;
     return *reinterpret_cast<const std::uint64_t*>(guest_base + at);
@@ -119,8 +118,8 @@ std::string value_of(int argc, char** argv, const std::string& name) {
     throw std::invalid_argument("the argument " + name + "= is missing");
 }
 
-// Ranks on this host, as Open MPI's and MPICH's launchers say it.
-std::uint64_t ranks_beside() {
+// The launchers of Open MPI and MPICH set these variables.
+std::uint64_t ranks_on_host() {
     for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})
         if (const char* said = std::getenv(name); said && std::atoi(said) > 0)
             return static_cast<std::uint64_t>(std::atoi(said));
@@ -141,7 +140,7 @@ EXPORTED int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int ar
         std::stringstream text;
         text << machine.rdbuf();
         rank = new Rank({text.str(), value_of(argc, argv, "folder"),
-                         std::stoull(value_of(argc, argv, "period")), ranks_beside()});
+                         std::stoull(value_of(argc, argv, "period")), ranks_on_host()});
     } catch (const std::exception& e) {
         std::fprintf(stderr, "anemone msgfree: %s\n", e.what());
         return 1;

@@ -9,8 +9,9 @@
 
 namespace capture {
 namespace {
-// AVX gathers have eight, saved states more but seldom.
-constexpr std::uint64_t kOperations = 4; // room for so many an instruction, on average
+// Capacity of the operations' file, per instruction on average. An AVX gather has eight operations
+// and XSAVE more, but both are rare.
+constexpr std::uint64_t kOperations = 4;
 } // namespace
 
 RunConfig RunConfig::parse(const std::string& text) {
@@ -76,7 +77,7 @@ void Machine::settle() {
 void Machine::move(Row row) {
     rows_[totals->rows] = row;
     totals->pages = pages.used();
-    // Written last: a reader may read all rows that it counts.
+    // Written after the row, because the command reads the rows up to this count.
     __atomic_store_n(&totals->rows, totals->rows + 1, __ATOMIC_RELEASE);
     if (totals->rows == config.events) {
         phase_ = Phase::done;

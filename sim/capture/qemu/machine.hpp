@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the threads of a captured program share: pages, cache, clock, phase, and the files.
+// State that the threads of a captured program share: pages, cache, clock, phase, files.
 #pragma once
 
 #include <atomic>
@@ -15,14 +15,14 @@
 
 namespace capture {
 
-// What only this capture has, beside Config. Counts are of instructions, of all threads.
+// Settings of the capture by QEMU, in addition to Config. Counts are instructions of all threads.
 struct RunConfig {
-    std::uint64_t instruction_ps; // of a thread that waits for no memory
-    std::uint64_t skip, warm;     // run so far only to touch pages, and to fill the cache
+    std::uint64_t instruction_ps; // time per instruction without memory stalls
+    std::uint64_t skip, warm;     // instructions that only touch pages; that only fill the cache
     std::uint64_t hold;           // 1: skip begins when the command clears RunTotals::hold
-    std::uint64_t instructions;   // to write down one by one, 0 for none
+    std::uint64_t instructions;   // instructions to record one by one; 0: none
 
-    // "name=value ...", all of them. Throws std::invalid_argument.
+    // Parses "name=value ..."; every setting must be given. Throws std::invalid_argument.
     static RunConfig parse(const std::string& text);
 };
 
@@ -30,7 +30,7 @@ struct Files {
     std::string rows, instructions, operations;
 };
 
-// Callers hold `lock`, except of phase().
+// Callers hold `lock`, except for phase().
 class Machine {
 public:
     // Throws std::invalid_argument or std::runtime_error.
@@ -38,25 +38,25 @@ public:
     Machine(const Machine&) = delete;
 
     Phase phase() const { return phase_.load(std::memory_order_relaxed); }
-    void count(std::uint64_t instructions); // some more were executed; may change the phase
-    void move(Row row);                     // its address and time are of this machine
+    void count(std::uint64_t instructions); // adds executed instructions; may change the phase
+    void move(Row row);                     // records a line that moved
     bool writes_instructions() const {
         return phase() == Phase::record && totals->instruction_rows < run.instructions;
     }
     void write(InstructionRow row, const Operation* operations);
     void fail(const char* why); // ends the recording
-    void forget();              // in a child: the files are the parent's
+    void forget();              // in a forked child: the files belong to the parent
 
     const Config config;
     const RunConfig run;
     std::mutex lock;
     PageMap pages;
     Cache cache;
-    std::uint64_t now_ps = 0; // of the thread that is furthest
+    std::uint64_t now_ps = 0; // the latest time of any thread
     RunTotals* totals;
 
 private:
-    void settle(); // the phase that the instructions so far make it
+    void settle(); // sets the phase from the instructions executed so far
 
     std::atomic<Phase> phase_{Phase::load};
     Row* rows_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plugin leaves behind: files that are mapped and shared, so that a program that is killed
-// loses nothing and the command can watch how far it is. sw-model/anemone/capture/program.py reads
-// them with the same layout.
+// The plugin's output files. They are mapped and shared, so that a killed program loses nothing and
+// the command can watch the progress. sw-model/anemone/capture/program.py has the same layout.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +11,20 @@ namespace capture {
 
 constexpr std::size_t kErrorBytes = 240;
 
-// The first page of the file of rows. Counts are of what was recorded, `instructions` and `threads`
-// of all that ran.
+// The first page of the file of rows. `instructions` and `threads` count the whole run, the other
+// counts only the recorded part.
 struct RunTotals {
     std::uint64_t phase; // as in filter.hpp
     std::uint64_t rows;
     std::uint64_t instructions, recorded_instructions;
     std::uint64_t threads;
-    std::uint64_t loads, stores; // by the programs' instructions, a line each
+    std::uint64_t loads, stores; // accesses by the program's instructions, one per line
     std::uint64_t prefetches_used, prefetches_unused, streamed_partial;
     std::uint64_t pages;
     std::uint64_t instruction_rows, operation_rows;
     std::uint64_t children; // forks, which are not traced
-    std::uint64_t replaced; // 1: it executed another program in its place, which is not traced
-    std::uint64_t hold;     // the command's: while it is set nothing is recorded
+    std::uint64_t replaced; // 1: execve replaced the program; the new one is not traced
+    std::uint64_t hold;     // set by the command: while it is set nothing is recorded
     char error[kErrorBytes];
 };
 constexpr std::size_t kFirstRow = 4096;
@@ -42,7 +41,7 @@ struct Row {
 };
 static_assert(sizeof(Row) == 40, "as the command reads it");
 
-// An instruction that was executed, and what it did with memory: operations [first, first + n).
+// An executed instruction and its memory operations, [first, first + n).
 struct InstructionRow {
     std::uint64_t pc, address_registers, reads, writes, first;
     std::uint32_t n;
@@ -57,7 +56,7 @@ struct Operation {
 };
 static_assert(sizeof(Operation) == 16, "as the command reads it");
 
-// A file of `bytes` bytes, mapped; holes take no space. Throws std::runtime_error.
+// Maps a sparse file of `bytes` bytes. Throws std::runtime_error.
 void* map_file(const std::string& path, std::size_t bytes);
 
 } // namespace capture

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A QEMU plugin that captures a program: QEMU calls it for each block of instructions, each load
-// and store, of every thread. Arguments: settings=FILE (two lines, config.hpp's and RunConfig's),
+// QEMU plugin that captures a program: QEMU calls it for every translation block and every load and
+// store of every thread. Arguments: settings=FILE (two lines, for Config and for RunConfig),
 // rows=FILE, instructions=FILE, operations=FILE.
 //
-// A fork's child runs on in a copy of QEMU and is not traced; a program that it executes is run by
-// the system.
+// A forked child runs in a copy of QEMU and is not traced. A program that the child executes runs
+// outside QEMU.
 #include <pthread.h>
 
 #include <cstdio>
@@ -25,20 +25,20 @@ namespace {
 constexpr std::size_t kMostThreads = 1 << 16;
 
 Machine* machine;
-Thread* threads[kMostThreads]; // by QEMU's number, which it gives again
-std::uint16_t made;            // threads so far; ours, which is not given again before 65536
+Thread* threads[kMostThreads]; // by QEMU's vCPU index, which QEMU reuses
+std::uint16_t next_number;     // of a thread in the trace; wraps after 65536 threads
 std::uint64_t guest_base;      // where the guest's address 0 is
 std::mutex translating;
 
-// Kept until the plugin ends: QEMU may still run a block that it has freed.
+// Never freed: QEMU may still run a block after its translation was flushed.
 std::vector<std::unique_ptr<Block>> blocks;
 
-// A callback's data: which instruction of which block.
-struct Place {
+// Argument of the callbacks.
+struct BlockInstruction {
     const Block* block;
     const Instruction* insn;
 };
-std::vector<std::unique_ptr<std::vector<Place>>> places;
+std::vector<std::unique_ptr<std::vector<BlockInstruction>>> block_instructions;
 
 Thread& thread(unsigned vcpu) {
     return *threads[vcpu % kMostThreads];
@@ -49,14 +49,14 @@ void on_block(unsigned vcpu, void* data) {
 }
 
 void on_access(unsigned vcpu, uint32_t info, uint64_t address, void* data) {
-    const auto* place = static_cast<const Place*>(data);
-    thread(vcpu).access(*place->block, *place->insn, address,
-                        1ull << qemu_plugin_mem_size_shift(info), qemu_plugin_mem_is_store(info));
+    const auto* at = static_cast<const BlockInstruction*>(data);
+    thread(vcpu).access(*at->block, *at->insn, address, 1ull << qemu_plugin_mem_size_shift(info),
+                        qemu_plugin_mem_is_store(info));
 }
 
 void on_instruction(unsigned vcpu, void* data) {
-    const auto* place = static_cast<const Place*>(data);
-    thread(vcpu).execute(*place->block, *place->insn);
+    const auto* at = static_cast<const BlockInstruction*>(data);
+    thread(vcpu).execute(*at->block, *at->insn);
 }
 
 void on_fence(unsigned vcpu, void*) {
@@ -76,9 +76,9 @@ void on_translation(qemu_plugin_id_t, struct qemu_plugin_tb* tb) {
     const std::size_t n = qemu_plugin_tb_n_insns(tb);
     const std::lock_guard hold(translating);
     blocks.push_back(std::make_unique<Block>());
-    places.push_back(std::make_unique<std::vector<Place>>());
+    block_instructions.push_back(std::make_unique<std::vector<BlockInstruction>>());
     Block& block = *blocks.back();
-    auto& here = *places.back();
+    auto& here = *block_instructions.back();
     block.instructions.reserve(n);
     here.reserve(n);
     for (std::size_t i = 0; i < n; i++) {
@@ -112,7 +112,7 @@ void on_translation(qemu_plugin_id_t, struct qemu_plugin_tb* tb) {
 
 void on_start(qemu_plugin_id_t, unsigned vcpu) {
     delete threads[vcpu % kMostThreads];
-    threads[vcpu % kMostThreads] = new Thread(*machine, made++);
+    threads[vcpu % kMostThreads] = new Thread(*machine, next_number++);
 }
 
 void on_end_of_thread(qemu_plugin_id_t, unsigned vcpu) {
@@ -123,7 +123,7 @@ bool executes(std::int64_t call) {
     return call == 59 || call == 322; // execve, execveat
 }
 
-// Only a call that fails returns.
+// execve returns only when it fails.
 void on_call(qemu_plugin_id_t, unsigned, std::int64_t call, std::uint64_t, std::uint64_t,
              std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
              std::uint64_t) {
@@ -142,8 +142,8 @@ void on_exit(qemu_plugin_id_t, void*) {
     }
 }
 
-// A fork happens while no thread has the lock, otherwise the child could not take it. The child
-// must not change the files, which are the parent's.
+// The fork holds the lock: if another thread held it, the child could never take it. The child must
+// not change the parent's files.
 void before_fork() {
     machine->lock.lock();
 }

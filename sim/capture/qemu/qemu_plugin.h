@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the capture uses of QEMU's interface for plugins, version 1 (QEMU 7.2). Declared here, as no
-// package has QEMU's own header. The plugins of co-simulation have a newer one (sim/plugin).
+// The part of QEMU's plugin interface, version 1 (QEMU 7.2), that the capture uses. No package has
+// QEMU's own header. The plugins of the co-simulation use a newer interface (sim/plugin).
 #pragma once
 
 #include <cstddef>

@@ -6,13 +6,13 @@
 
 namespace capture {
 namespace {
-constexpr std::uint64_t kTold = 4096;    // instructions between two reports of a thread
-constexpr std::size_t kMostSpilled = 16; // the last words
-constexpr std::size_t kMostLines = 4;    // the last lines
-// A load so many instructions ago, 2 us at 0.25 ns each, or so many loads ago, more than any core
-// has in flight, has come: nobody waits for it.
+constexpr std::uint64_t kReportEvery = 4096; // instructions between a thread's reports
+constexpr std::size_t kMostSpilled = 16;     // stored words that are tracked
+constexpr std::size_t kMostLines = 4;        // loaded lines that are tracked
+// A load counts as complete after 8192 instructions (2 us at 0.25 ns each), or after 64 further
+// loads, which is more than a core has in flight.
 constexpr std::uint64_t kArrived = 8192, kInFlight = 64;
-// Less than a sixteenth of the cache, so that the order in which lines fall out hardly changes.
+// At most a sixteenth of the cache, so that the skipped accesses hardly change the LRU order.
 std::uint64_t fresh(const Config& config) {
     return std::min<std::uint64_t>(64, config.llc_kib * 1024 / kLineBytes / 16);
 }
@@ -39,25 +39,25 @@ void Thread::enter(const Block& block) {
     current_ = nullptr;
     depends_ = returns_ = 0;
     before_ = executed_;
-    // The steps of a repeated string instruction are one instruction.
+    // All steps of a repeated string instruction count as one instruction.
     if (!step)
         executed_ += block.instructions.size();
-    if (executed_ - told_ >= kTold)
+    if (executed_ - reported_ >= kReportEvery)
         settle();
 }
 
 void Thread::settle() {
-    if (told_all_)
+    if (reported_all_)
         return;
     const std::lock_guard hold(machine_.lock);
-    told_all_ = machine_.phase() == Phase::done;
+    reported_all_ = machine_.phase() == Phase::done;
     machine_.totals->loads += loads_;
     machine_.totals->stores += stores_;
     loads_ = stores_ = 0;
-    machine_.count(executed_ - told_);
-    told_ = executed_;
+    machine_.count(executed_ - reported_);
+    reported_ = executed_;
     if (machine_.phase() == Phase::record && !recording_) {
-        // Its first gap starts here.
+        // The gap before the first row starts here.
         recording_ = true;
         row_at_ = clocked_ = executed_;
     }
@@ -71,7 +71,7 @@ void Thread::finish() {
 
 // --- The flow of loaded values ------------------------------------------------------------------
 
-// The instruction is the next one to access memory: all before it have done what they do.
+// `insn` accesses memory now, so all instructions before it have been executed.
 void Thread::reach(const Instruction& insn) {
     if (current_ == &insn)
         return;
@@ -91,7 +91,7 @@ std::uint64_t Thread::newest(std::uint64_t registers) const {
     return load;
 }
 
-// The instruction has been executed: what it wrote holds a loaded value, or no longer does.
+// `insn` has been executed: decides whether the registers that it wrote hold a loaded value.
 void Thread::pass(const Instruction& insn) {
     const std::uint64_t from = insn.flows_from() | (insn.loads ? insn.address : 0);
     const std::uint64_t load = std::max(newest(from), &insn == current_ ? returns_ : 0);
@@ -108,12 +108,12 @@ void Thread::pass(const Instruction& insn) {
 void Thread::look(const Instruction& insn, std::uint64_t address, bool store) {
     depends_ = std::max(depends_, newest(insn.address));
     const auto word = std::find_if(spilled_.begin(), spilled_.end(),
-                                   [&](const Kept& k) { return k.place == address / 8; });
+                                   [&](const Tracked& t) { return t.unit == address / 8; });
     if (!store) {
         if (word != spilled_.end())
             returns_ = std::max(returns_, word->load);
-        for (const Kept& line : lines_) {
-            if (line.place == address / kLineBytes)
+        for (const Tracked& line : lines_) {
+            if (line.unit == address / kLineBytes)
                 returns_ = std::max(returns_, line.load);
         }
         return;
@@ -134,9 +134,9 @@ void Thread::wait(std::uint64_t load) {
         if (of_load_[static_cast<unsigned>(__builtin_ctzll(left))] <= load)
             holds_ &= ~(left & -left);
     }
-    const auto come = [&](const Kept& k) { return k.load <= load; };
-    spilled_.erase(std::remove_if(spilled_.begin(), spilled_.end(), come), spilled_.end());
-    lines_.erase(std::remove_if(lines_.begin(), lines_.end(), come), lines_.end());
+    const auto complete = [&](const Tracked& t) { return t.load <= load; };
+    spilled_.erase(std::remove_if(spilled_.begin(), spilled_.end(), complete), spilled_.end());
+    lines_.erase(std::remove_if(lines_.begin(), lines_.end(), complete), lines_.end());
 }
 
 // --- Accesses -----------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ void Thread::fence() {
     core_.fence();
 }
 
-// --- The clock, and what it stamps --------------------------------------------------------------
+// --- Clock and rows -----------------------------------------------------------------------------
 
 void Thread::catch_up(const Instruction& insn) {
     if (!recording_)
@@ -230,7 +230,7 @@ void Thread::moves(std::uint64_t line, Kind kind, bool full) {
     const bool waits = demand && depends_ > waited_;
     if (recording_ && machine_.phase() == Phase::record) {
         now_ps_ += machine_.config.line_ps * machine_.config.slow_down;
-        // A thread that slept, or that the machine ran later, has the time of the others.
+        // A thread that slept or was not scheduled catches up with the time of the others.
         machine_.now_ps = now_ps_ = std::max(now_ps_, machine_.now_ps);
         const std::uint64_t gap = (clocked_ - row_at_) * machine_.run.instruction_ps;
         row_at_ = clocked_;

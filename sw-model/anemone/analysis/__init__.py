@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From results to what they say: are they right, and what would an OS see in them?"""
+"""Analysis of replay results: whether they are right, and what an OS would see in them."""

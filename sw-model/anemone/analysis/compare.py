@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are two replays equal, and do they say what the trace says?
+"""Whether two replays are equal, and whether they agree with the trace.
 
-Works on the files that a replay wrote (states.parquet, reads.parquet, report.json), which is what a
-user holds, not on what the backends had in memory.
+The input is the files that a replay wrote (states.parquet, reads.parquet, report.json), because
+these are what a user has.
 
-Two questions, answered apart:
+There are two independent checks:
 
-- `compare`: every state, every read and every counter of one backend equals the other's.
-- `recount`: the same values counted once more straight from the trace with NumPy. It knows only
-  rules that add 1 and reset to 0 on read, which the paper's listings all are, and shares no code
-  with either backend: a misreading of the rule that RTL and model share does not pass it.
+- `compare`: every state, read and counter of one backend equals the other's.
+- `recount`: NumPy counts the same values directly from the trace. It supports only rules that add 1
+  and reset to 0 on read, as all of the paper's listings do. It shares no code with either backend,
+  so it finds a misreading of the rule that RTL and model have in common.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from anemone.hardware.geometry import LINE_BYTES, Geometry
 from anemone.telemetry.rules import Rule
 from anemone.trace import Trace
 
-SHOWN = 10  # differing rows kept of each kind
+SHOWN = 10  # differences kept for each kind of row
 COUNTERS = ("matched", "unmapped", "out_of_range", "notifications")
 _KEYS = {"states": ("rule", "index", "channel"), "reads": ("rule", "event", "index", "channel")}
 
@@ -37,7 +37,7 @@ class Rows:
     """The non-zero counter values of states.parquet or reads.parquet; equal-length columns.
 
     rule: int64, position of the rule. event, index, channel: int64. value: uint64 (counts).
-    States have the trace's length as their event.
+    For states, event is the trace's length.
     """
 
     rule: np.ndarray
@@ -53,7 +53,7 @@ class Rows:
         return Rows(*(getattr(self, column)[keep] for column in Rows.__dataclass_fields__))
 
     def same(self, other: Rows) -> bool:
-        """Row by row equal, in the same order."""
+        """Whether all rows are equal and in the same order."""
         names = Rows.__dataclass_fields__
         return all(np.array_equal(getattr(self, n), getattr(other, n)) for n in names)
 
@@ -70,7 +70,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Output:
-    """One replay's output folder, read back. Raises OSError or ValueError if a file is broken."""
+    """The output folder of one replay. Raises OSError or ValueError if a file is broken."""
 
     folder: Path
     report: dict
@@ -110,7 +110,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Difference:
-    """One place where two sides are unlike; None where a side has no such row (a zero)."""
+    """One value that differs between the two sides; None if a side has no such row (it is zero)."""
 
     kind: str
     place: dict[str, object]
@@ -124,10 +124,10 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How many values were compared (non-zero on either side), and the first that differ.
+    """The number of values compared (non-zero on either side), and the first differences.
 
-    unlike: differing values by rule; "" for what belongs to no rule. `differences` keeps `SHOWN` of
-    each kind.
+    unlike: number of differing values by rule; "" for values of no rule. differences: at most
+    `SHOWN` of each kind.
     """
 
     values: int
@@ -148,7 +148,7 @@ class Comparison:
 
 
 class _Tally:
-    """A comparison being made."""
+    """A comparison in progress."""
 
     def __init__(self) -> None:
         self.values = 0
@@ -156,7 +156,7 @@ class _Tally:
         self.found: list[Difference] = []
 
     def report(self, field: str, left: object, right: object, rule: str = "") -> None:
-        """One field of report.json."""
+        """Compare one field of report.json."""
         self.values += 1
         if left != right:
             place = {"rule": rule, "counter": field} if rule else {"field": field}
@@ -164,7 +164,7 @@ class _Tally:
             self.found.append(Difference("report", place, left, right))
 
     def rows(self, kind: str, left: Rows, right: Rows, names: list[str]) -> None:
-        """Two row sets, by their outer join; a row that one side lacks is a zero there."""
+        """Compare two sets of rows by their outer join; a missing row counts as zero."""
         if left.same(right):
             self.values += len(left)
             return
@@ -191,7 +191,7 @@ def compare(left: Output, right: Output) -> Comparison:
     tally = _Tally()
     tally.report("events", left.report["events"], right.report["events"])
     tally.report("rules", ", ".join(left.names), ", ".join(right.names))
-    if tally.unlike:  # not replays of one thing; rows have no common ground
+    if tally.unlike:  # other rules or another trace: the rows cannot be compared
         return tally.done()
     for one, two in zip(left.report["rules"], right.report["rules"], strict=True):
         for field in COUNTERS:
@@ -209,13 +209,13 @@ def compare(left: Output, right: Output) -> Comparison:
 
 
 def _told(one: pa.Table, two: pa.Table) -> tuple[str, str]:
-    """Two tables of equal values, in words that differ."""
+    """Describe how two tables of equal values differ: in their schema or in their order."""
     left, right = (" ".join(f"{f.name}: {f.type}" for f in t.schema) for t in (one, two))
     return (left, right) if left != right else ("in order", "in another order")
 
 
 def _keyed(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """Rows as (sortable keys, values)."""
+    """The rows as (sortable keys, values)."""
     keys = np.empty(len(rows), dtype=[(name, np.int64) for name in _KEYS["reads"]])
     for name in _KEYS["reads"]:
         keys[name] = getattr(rows, name)
@@ -223,7 +223,7 @@ def _keyed(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
 
 
 def recount(rules: list[Rule], trace: Trace, geometry: Geometry, output: Output) -> Comparison:
-    """Compare `output` with a plain count of the trace (see the module's words).
+    """Compare `output` with a direct count of the trace (see the module's docstring).
 
     Raises ValueError for a rule that does more than add 1 and reset to 0 on read.
     """
@@ -234,7 +234,7 @@ def recount(rules: list[Rule], trace: Trace, geometry: Geometry, output: Output)
         counters, expected = _count(rule, number, trace, geometry)
         for field, counted in counters.items():
             tally.report(field, output.report["rules"][number][field], counted, rule.name)
-        # What the trace's last event leaves behind is in the states, unless it was read just then.
+        # Values after the last event are in the states, unless the last event triggered a read.
         read_last = rule.read_every > 0 and len(trace) % rule.read_every == 0
         left = (expected.event == len(trace)) & (not read_last)
         tally.rows("reads", reads.of(number), expected.where(~left), output.names)
@@ -245,7 +245,7 @@ def recount(rules: list[Rule], trace: Trace, geometry: Geometry, output: Output)
 def _count(
     rule: Rule, number: int, trace: Trace, geometry: Geometry
 ) -> tuple[dict[str, int], Rows]:
-    """(counters, the value of every counter at the end of every poll interval) from the trace."""
+    """Count from the trace: (the rule's counters, the state at the end of every poll interval)."""
     simple = ("add", "imm", 1, "reset", 0)
     asked = (rule.op, rule.operand_kind, rule.operand, rule.effect_op, rule.effect_operand)
     if asked != simple or rule.notify_op not in ("none", "ge") or rule.hash_size:
@@ -266,7 +266,7 @@ def _count(
     ends = np.full(len(addr), len(trace), np.int64)
     if rule.read_every:
         ends = np.minimum((events // rule.read_every + 1) * rule.read_every, len(trace))
-    slots = geometry.counters(rule.width)  # a counter's place as one number, since it sorts faster
+    slots = geometry.counters(rule.width)  # one integer key for each counter, which sorts faster
     joint = (ends[hit] * slots + index[hit]) * geometry.channels + channel[hit]
     joint, value = np.unique(joint, return_counts=True)
     joint, of_channel = np.divmod(joint, geometry.channels)

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-HOT_SHARE = 0.2  # the hot set: this share of the touched huge pages (§5.1's 20 %)
-MOVED = 0.6  # a hot set that keeps less than this of the traffic it could have is not one any more
-SETTLED = 12  # polls in a row that agree make a hot set; a quarter of a trace
+HOT_SHARE = 0.2  # share of the touched huge pages that is the hot set (§5.1: 20 %)
+MOVED = 0.6  # the hot set has moved if it takes less than this share of the best set's traffic
+SETTLED = 12  # consecutive polls that must agree on a hot set; a quarter of a trace
 
 
 @dataclass(frozen=True)
 class HotSet:
-    """Whether the hot set of the polls before is still the hot set, and where it moved.
+    """Whether the hot set of the earlier polls is still the hot set, and when it moved.
 
-    kept: float64[polls], the traffic it takes over what the best set of its size takes (nan for
-    the first poll). similarity: float64[polls, polls], cosine of the polls' access counts.
-    moves: polls in which it was first seen elsewhere. stable: whether it ever settled.
-    size: pages in the hot set.
+    kept: float64[polls], the set's traffic over the traffic of the best set of its size (nan for
+    the first poll). similarity: float64[polls, polls], cosine of the polls' access counts. moves:
+    the first poll after each move. stable: whether the hot set ever settled. size: pages in the hot
+    set.
     """
 
     kept: np.ndarray
@@ -30,13 +30,14 @@ class HotSet:
 
 
 def hot_set(counts: np.ndarray) -> HotSet:
-    """When did the hottest fifth of the huge pages move? counts: int64[polls, pages].
+    """Find when the hottest fifth of the huge pages moved. counts: int64[polls, pages].
 
     A tiering daemon could do the same after each poll. It keeps the hot set of all polls since the
-    last move and divides the traffic that this set takes by what the poll's own hottest fifth
-    takes. Near 1, no other choice is better: the hot set is the same, or all pages are alike. The
-    hot set has moved when a set that `SETTLED` polls agreed with keeps less than `MOVED` for two
-    polls in a row. One odd poll is no move, and a program that scans its memory never settles.
+    last move, and divides the traffic of this set by the traffic of the poll's own hottest fifth. A
+    ratio near 1 means that no other set is better: the hot set is the same, or all pages are
+    equally hot. The hot set has moved when `SETTLED` polls agreed on it and the ratio is then below
+    `MOVED` for two consecutive polls. A single outlier is not a move, and a program that scans its
+    memory never settles.
     """
     polls, pages = counts.shape
     size = max(1, round(pages * HOT_SHARE))
@@ -55,15 +56,15 @@ def hot_set(counts: np.ndarray) -> HotSet:
             continue
         if agreed >= SETTLED:
             if poll + 1 == polls or hot_traffic(known, counts[poll + 1], size) >= MOVED:
-                continue  # an odd poll, or the trace ends too early to decide
+                continue  # a single outlier, or the trace ends too early to decide
             moves.append(poll)
         agreed, known = 0, counts[poll].copy()
     return HotSet(kept, unit @ unit.T, moves, longest >= SETTLED, size)
 
 
 def hot_traffic(known: np.ndarray, now: np.ndarray, size: int) -> float:
-    """Accesses of `now` to the `size` hottest pages of `known`, over those to its own hottest."""
+    """Accesses in `now` to the `size` hottest pages of `known`, over those to its own hottest."""
     old = np.argsort(-known, kind="stable")[:size]
-    old = old[known[old] > 0]  # an untouched page is in no hot set
+    old = old[known[old] > 0]  # an untouched page is never hot
     best = np.partition(now, len(now) - size)[-size:].sum()
     return float(now[old].sum() / best) if best else 1.0

@@ -14,11 +14,11 @@ from anemone.trace import Trace
 
 @dataclass(frozen=True)
 class Polls:
-    """The intervals between polls. Interval i holds events edges[i] to edges[i + 1].
+    """The intervals between polls. Interval i has the events edges[i] to edges[i + 1].
 
-    edges: int64[n + 1], event numbers. times: float64[n + 1], seconds from the trace's first
-    access, or event numbers where the trace has no clock, or one that stands still (timed is
-    False). The last interval ends with the trace; its counts come from the final snapshot.
+    edges: int64[n + 1], event numbers. times: float64[n + 1], seconds since the trace's first
+    access; event numbers (timed is False) if the trace has no clock or its clock never advances.
+    The last interval ends with the trace; its counts come from the final snapshot.
     """
 
     edges: np.ndarray
@@ -33,7 +33,7 @@ class Polls:
         if trace.time_ns is None or not np.ptp(trace.time_ns):
             return Polls(edges, edges.astype(float), False)
         clock = trace.time_ns[np.minimum(edges, events - 1)].astype(np.int64)
-        # Several cores' clocks may step back a little; the axis may not.
+        # Times of several cores may be slightly out of order; the axis has to be monotonic.
         return Polls(edges, np.maximum.accumulate(clock - clock[0]) / 1e9, True)
 
     def __len__(self) -> int:
@@ -41,9 +41,9 @@ class Polls:
 
     @property
     def spans(self) -> np.ndarray:
-        """Length of each interval (s or events); never 0, so that rates stay finite."""
+        """Length of each interval (s or events); never 0, so that rates are finite."""
         return np.maximum(np.diff(self.times), 1e-9)
 
     def number(self, rows: Rows) -> np.ndarray:
-        """The interval that each row counts."""
+        """The interval of each row."""
         return np.searchsorted(self.edges, rows.event) - 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Skewness of huge pages (MEMTIS, NEMO §5.2): is all of a huge page hot?"""
+"""Skewness of huge pages (MEMTIS, NEMO §5.2): how unevenly a huge page is accessed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from anemone.analysis.compare import Rows
 from anemone.telemetry.paper_rules import BASE_PAGES
 from anemone.telemetry.rules import Rule
 
-FAST_SHARE = 1 / 3  # base pages that fit the fast tier at §5.1's 1:2 fast to slow
+FAST_SHARE = 1 / 3  # share of the base pages that fits into the fast tier (§5.1: 1:2 fast to slow)
 
 
 @dataclass(frozen=True)
 class Skewness:
-    """Listing 1. pages: huge page numbers tracked; base: int64[pages, 512], accesses of each base
-    page over the whole trace; score: float64[pages]; threshold: accesses that make one hot.
+    """The result of Listing 1.
+
+    pages: numbers of the tracked huge pages. base: int64[pages, 512], accesses to each base page
+    over the whole trace. score: float64[pages]. threshold: accesses from which a base page is hot.
     """
 
     pages: np.ndarray
@@ -29,10 +31,11 @@ class Skewness:
 def skewness(parts: list[tuple[Rule, Rows]]) -> Skewness:
     """MEMTIS's skewness of each tracked huge page, on a scale that does not depend on the trace.
 
-    With h_j the accesses of base page j over the mean of all touched base pages, and U the huge
-    page's hot base pages (those that a fast tier of a third of the touched base pages would hold):
-    S = sum(h_j^2) / U^2, score = log2(1 + S), and 0 if U is 0. Even use of a huge page gives a
-    score near 0; 32 times the mean's accesses, all in one base page, give 10.
+    S = sum(h_j^2) / U^2, score = log2(1 + S); the score is 0 if U is 0. h_j is the accesses to base
+    page j over the mean of all touched base pages. U is the number of the huge page's base pages
+    that
+    are hot: those that fit into a fast tier of a third of the touched base pages. Uniform accesses
+    give a score near 0; one base page with 32 times the mean gives 10.
     """
     pages, base = [], []
     for rule, rows in parts:
@@ -48,7 +51,7 @@ def skewness(parts: list[tuple[Rule, Rows]]) -> Skewness:
         return Skewness(np.concatenate(pages), counts, np.zeros(len(counts)), 1)
     room = max(1, round(len(touched) * FAST_SHARE))
     threshold = int(np.partition(touched, -room)[-room])
-    if threshold == touched.min():  # all alike: none of them is hot
+    if threshold == touched.min():  # all base pages are equally hot, so none counts as hot
         threshold += 1
     hot = (counts >= threshold).sum(axis=1)
     spread = ((counts / touched.mean()) ** 2).sum(axis=1)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From telemetry reads to what an OS policy would see in them (NEMO §5).
+"""What an OS policy would see in the telemetry reads (NEMO §5).
 
-Everything here is computed from what the backend's reads returned, as a driver would; the trace
-itself gives only the clock (when poll i was taken) and the tenants' names.
+Everything is computed from the values that the backend's reads returned, as a driver would do. The
+trace gives only the time of each poll and the owners of the pages.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from anemone.trace.pages import page_owners, tenants
 
 @dataclass(frozen=True)
 class Heat:
-    """Listing 2. pages: touched huge pages, ascending. counts: int64[polls, pages].
+    """The result of Listing 2.
 
-    owner: index of each page's tenant.
+    pages: touched huge pages, ascending. counts: int64[polls, pages]. owner: index of each page's
+    tenant.
     """
 
     pages: np.ndarray
@@ -37,9 +38,11 @@ class Heat:
 
 @dataclass(frozen=True)
 class Bandwidth:
-    """Listing 3. counts: int64[polls, tenants]; fired: bool, the notify predicate held in the poll.
+    """The result of Listing 3.
 
-    cap: accesses a poll of one tenant, all channels. notifications: as the backend counted them.
+    counts: int64[polls, tenants]. fired: bool[polls, tenants], whether the notify predicate held.
+    cap: accesses per poll that a tenant may make, over all channels. notifications: the backend's
+    count.
     """
 
     names: list[str]
@@ -49,13 +52,13 @@ class Bandwidth:
     notifications: int
 
     def rate(self, polls: Polls) -> np.ndarray:
-        """Bytes a second (or a event, without a clock): float64[polls, tenants]."""
+        """Bytes per second (per event if there is no clock): float64[polls, tenants]."""
         return self.counts * LINE_BYTES / polls.spans[:, None]
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """All that is drawn of one trace."""
+    """Everything that the report shows of one trace."""
 
     polls: Polls
     heat: Heat
@@ -71,9 +74,9 @@ def analyse(
     geometry: Geometry,
     programs: Mapping[int, str] | None = None,
 ) -> Analysis:
-    """The analysis of one trace, from one backend's output of the paper's listings.
+    """Analyse one backend's output of the paper's listings for one trace.
 
-    programs: what the tenants are called, by number, where that is known.
+    programs: names of the tenants, by number, where known.
     """
     number = {rule.name: i for i, rule in enumerate(rules)}
     rows = output.rows("reads").joined(output.rows("states"))
@@ -81,21 +84,21 @@ def analyse(
     pages, owners = page_owners(trace)
     heat = _heat(rows.of(number[HOTNESS]), polls, pages, owners)
     rule = rules[number[BANDWIDTH]]
-    told = output.report["rules"][number[BANDWIDTH]]["notifications"]
+    notifications = output.report["rules"][number[BANDWIDTH]]["notifications"]
     known = programs or {}
     names = [f"tenant {t}" + (f" ({known[t]})" if t in known else "") for t in tenants(trace)]
     skews = [i for i, r in enumerate(rules) if r.name.startswith(SKEW)]
     return Analysis(
         polls,
         heat,
-        _bandwidth(rows.of(number[BANDWIDTH]), polls, rule, names, geometry, told),
+        _bandwidth(rows.of(number[BANDWIDTH]), polls, rule, names, geometry, notifications),
         skewness([(rules[i], rows.of(i)) for i in skews]),
         hot_set(heat.counts),
     )
 
 
 def _heat(rows: Rows, polls: Polls, pages: np.ndarray, owners: np.ndarray) -> Heat:
-    """Counter i is huge page i: the map is the identity."""
+    """Counts by poll and huge page. The rule maps huge page i to counter i."""
     touched = np.unique(rows.index)
     counts = np.zeros((len(polls), len(touched)), np.int64)
     at = np.searchsorted(touched, rows.index)
@@ -104,11 +107,17 @@ def _heat(rows: Rows, polls: Polls, pages: np.ndarray, owners: np.ndarray) -> He
 
 
 def _bandwidth(
-    rows: Rows, polls: Polls, rule: Rule, names: list[str], geometry: Geometry, told: int
+    rows: Rows,
+    polls: Polls,
+    rule: Rule,
+    names: list[str],
+    geometry: Geometry,
+    notifications: int,
 ) -> Bandwidth:
     counts = np.zeros((len(polls), len(names)), np.int64)
     fired = np.zeros(counts.shape, bool)
     at = polls.number(rows), rows.index
     np.add.at(counts, at, rows.value.astype(np.int64))
     np.logical_or.at(fired, at, rows.value >= rule.notify_operand)
-    return Bandwidth(names, counts, fired, rule.notify_operand * geometry.channels, told)
+    cap = rule.notify_operand * geometry.channels
+    return Bandwidth(names, counts, fired, cap, notifications)

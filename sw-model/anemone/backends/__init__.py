@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `--engine` chooses: the Verilated RTL here, the golden models in `anemone.golden`."""
+"""The choices of `--engine`: the Verilated RTL here, the golden models in `anemone.golden`."""
 
 BACKENDS = ("rtl", "model")
-NAMES = {"rtl": "RTL", "model": "model"}  # for people
+NAMES = {"rtl": "RTL", "model": "model"}  # display names

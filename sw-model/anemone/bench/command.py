@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`anemone bench`: slots and latencies of the RTL in cycles, and the speed of both backends.
 
-Cycles are exact and have bars that must hold (exit status 1 otherwise); speeds depend on the
-machine, and are only compared with theirs. docs/performance.md says what bounds each.
+Cycle counts are exact, and the exit status is 1 if one misses its bar. Speeds depend on the
+machine, so their bars do not change the exit status. docs/performance.md explains what limits each
+figure.
 """
 
 from __future__ import annotations
@@ -33,19 +34,19 @@ from anemone.replay.result import differences
 from anemone.telemetry.rules import OPS, Rule, identity_map
 
 OUT = Path("build/bench.json")
-LATENCY_BAR = 10  # cycles: the port's register, and NEMO's pipeline depth with our line reads
+LATENCY_BAR = 10  # cycles: the port's register and NEMO's pipeline depth with our line reads
 LINE_BAR, INTERRUPT_BAR = 17, 16  # cycles, docs/expander.md
-RTL_BAR, GOLDEN_BAR = 500_000, 10_000_000  # events/s: RTL with 8 rules; model, a rule
+RTL_BAR, GOLDEN_BAR = 500_000, 10_000_000  # events/s: RTL with 8 rules, model with one rule
 GOLDEN_EVENTS = 1 << 22
 
-# Name, rows, and whether the rules' read effects are update ops.
+# (name, kind of traffic, whether the rules' read effects are update ops).
 SATURATIONS: tuple[tuple[str, traffic.Kind, bool], ...] = (
     ("random", traffic.random, False),
     ("same state", traffic.same_state, False),
     ("strided", traffic.strided, False),
     ("events and reads", traffic.mixed, False),
     ("reads only", traffic.reads, False),
-    ("reads that walk", traffic.mostly_events, True),
+    ("serial RMW", traffic.mostly_events, True),
     # 512 bits a cycle a channel, with memory's answers of the same ids among the lines.
     ("readout, 1 id, 1/8 memory", traffic.readout(1, 8), False),
     ("readout, 1 id, 1/2 memory", traffic.readout(1, 2), False),
@@ -55,11 +56,11 @@ SATURATIONS: tuple[tuple[str, traffic.Kind, bool], ...] = (
 
 
 def saturation(geometry: Geometry, cycles: int, say: Say) -> list[Measure]:
-    """Slots taken a cycle a channel, and whether anything was lost, by kind of traffic."""
+    """Slots used per cycle and channel, and whether anything was lost, by kind of traffic."""
     measures = []
-    for name, kind, walks in SATURATIONS:
+    for name, kind, serial_rmw in SATURATIONS:
         say(f"slots: {name}")
-        rules = traffic.bench_rules(geometry, geometry.pipelines, walks)
+        rules = traffic.bench_rules(geometry, geometry.pipelines, serial_rmw)
         rows = kind(np.random.default_rng(SEED), geometry, cycles)
         run = rtl.run_rows(rules, rows, geometry)
         result, lines = expected(rules, rows, geometry)
@@ -79,7 +80,7 @@ def saturation(geometry: Geometry, cycles: int, say: Say) -> list[Measure]:
 
 
 def latencies(geometry: Geometry, say: Say) -> list[Measure]:
-    """From event to state, from read to line, and how lines follow each other."""
+    """Cycles from event to state, from read to line, and from line to line."""
     say("latency")
     seen = rtl.latency(geometry)
     behind = (seen["read_to_last_line"] - seen["read_to_line"]) / (seen["reads"] - 1)
@@ -101,7 +102,7 @@ def latencies(geometry: Geometry, say: Say) -> list[Measure]:
 
 
 def rtl_speed(geometry: Geometry, events: int, say: Say) -> list[Measure]:
-    """Events/s of the RTL, wall clock, with one rule and with every pipeline in use."""
+    """Wall-clock events/s of the RTL with one rule and with all pipelines in use."""
     rows = traffic.random(np.random.default_rng(SEED), geometry, events // geometry.channels)
     measures = []
     for count in sorted({1, geometry.pipelines}):
@@ -117,7 +118,7 @@ def rtl_speed(geometry: Geometry, events: int, say: Say) -> list[Measure]:
 
 
 def golden_speed(geometry: Geometry, events: int, say: Say) -> list[Measure]:
-    """Events/s of the golden model for a rule of each op, wall clock, on one core."""
+    """Wall-clock events/s of the golden model on one core, for a rule of each op."""
     rng = np.random.default_rng(SEED)
     addr = rng.integers(0, geometry.device_bytes, events, np.uint64)
     write = rng.random(events) < 0.3
@@ -142,7 +143,7 @@ def golden_speed(geometry: Geometry, events: int, say: Say) -> list[Measure]:
 
 
 def table(measures: Sequence[Measure]) -> Table:
-    """What a person reads."""
+    """The figures as a table for the terminal."""
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     shown.add_column("what", no_wrap=True)
     shown.add_column("figure", justify="right", no_wrap=True)
@@ -163,7 +164,7 @@ def table(measures: Sequence[Measure]) -> Table:
 
 
 def write(measures: Sequence[Measure], geometry: Geometry, path: Path) -> None:
-    """The same as JSON, written to a temporary file that is then renamed."""
+    """Write the figures as JSON, atomically by a rename."""
     content = {
         "geometry": geometry.key,
         "cpus": os.cpu_count(),
@@ -181,15 +182,15 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 @app.callback(invoke_without_command=True)
 def bench(
-    out: Annotated[Path, typer.Option(help="Where the figures go, as JSON.")] = OUT,
-    cycles: Annotated[int, typer.Option(help="Cycles of each kind of traffic.", min=1)] = 50_000,
+    out: Annotated[Path, typer.Option(help="JSON file for the figures.")] = OUT,
+    cycles: Annotated[int, typer.Option(help="Cycles per kind of traffic.", min=1)] = 50_000,
     events: Annotated[int, typer.Option(help="Events of a timed run.", min=1)] = 1_000_000,
 ) -> None:
     """Measure slots, latency and speed of both backends."""
     geometry = Geometry()
     console = Console(stderr=True)
 
-    # They print their progress, which a status line would hide.
+    # Build first, because builds print progress that a status line would hide.
     rtl.build(rtl.expander(geometry))
     rtl.build(rtl.flat_memory(1, geometry.address_bits))
     with console.status("") as status:

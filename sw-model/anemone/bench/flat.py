@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of `anemone bench` about flat memory mode: cycles of the controller, and speeds.
+"""Flat memory mode in `anemone bench`: cycles of the controller, and speeds.
 
-Each run on the RTL is compared with the model, so what is fast is also right.
+The results of each run on the RTL are also compared with the model.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from anemone.hardware.geometry import LINE_BYTES, Geometry
 from anemone.tiering import near
 from anemone.trace import Trace
 
-HIT_BAR = 6  # cycles beside near's latency
+HIT_BAR = 6  # cycles in addition to near memory's latency
 STREAM_BAR, FAR_BAR, LIMIT_BAR = 0.95, 0.90, 0.90
 RTL_BAR, GOLDEN_BAR, OUTCOMES_BAR = 300_000, 20_000_000, 30_000_000  # accesses/s
 POLICIES = (("every", 1), ("nth", 2), ("one_in", 8), ("never", 1))
-LINES = 1 << 13  # near, of the runs in cycles
-GOLDEN_LINES = 1 << 19  # near, of the model's; 32 MiB
-# A scan of so much more than near misses 41 % of the time: two of three lines that share a place.
+LINES = 1 << 13  # near lines in runs on the RTL
+GOLDEN_LINES = 1 << 19  # near lines in runs on the model; 32 MiB
+# A scan of (1 + SCAN) times near memory has 41 % lines that share a set with another line.
 SCAN = 0.41 / (2 - 0.41)
 
 
 def cycles(geometry: Geometry, say: Say) -> list[Measure]:
-    """How the controller uses its ports, reads alone, and what each policy asks of far memory."""
+    """Use of the controller's ports with reads, and the far accesses of each policy."""
     rng = np.random.default_rng(SEED)
     memories = Memories()
     every = FlatConfig(LINES)
@@ -66,7 +66,7 @@ def cycles(geometry: Geometry, say: Say) -> list[Measure]:
 
 
 def _run(config: FlatConfig, line: np.ndarray, geometry: Geometry, memories: Memories) -> FlatRun:
-    """Reads of lines, by both backends. Raises BackendError if they differ."""
+    """Read lines on both backends. Raises BackendError if the results differ."""
     trace = Trace(line.astype(np.uint64) * np.uint64(LINE_BYTES), np.zeros(len(line), np.bool_))
     run = run_memories(config, trace, geometry, memories)
     if unlike := differences(run.result, flat.run(config, trace, "model", geometry)):
@@ -75,11 +75,11 @@ def _run(config: FlatConfig, line: np.ndarray, geometry: Geometry, memories: Mem
 
 
 def _limit(run: FlatRun, memories: Memories) -> float:
-    """The share of its cycles in which the busier port was: it can't be done in fewer."""
+    """The share of the run's cycles in which the busier port was busy; at 1 it cannot be faster."""
     ports = run.ports
     near = (ports["near_reads"] + ports["near_writes"]) * memories.near_interval
     far = (ports["far_reads"] + ports["far_writes"]) * memories.far_interval
-    # The last access begins its time within the run, and ends it later.
+    # At most 1, because the last access may keep the port busy beyond the end of the run.
     return min(1.0, max(near, far) / run.result.cycles)
 
 
@@ -90,9 +90,9 @@ def _share(name: str, value: float, unit: str, bar: float, run: FlatRun) -> Meas
 
 
 def accesses(lines: int, count: int) -> Trace:
-    """Accesses to twice as many lines as are near.
+    """Accesses to twice as many lines as near memory has.
 
-    Half are a scan of all of them, half go to an eighth that is hot; 30 % write.
+    Half of them scan all lines, half go to a hot eighth; 30 % are writes.
     """
     rng = np.random.default_rng(SEED)
     scan = np.arange(count) % (2 * lines)
@@ -101,7 +101,7 @@ def accesses(lines: int, count: int) -> Trace:
 
 
 def rtl_speed(geometry: Geometry, events: int, say: Say) -> list[Measure]:
-    """Accesses/s of the RTL, wall clock."""
+    """Wall-clock accesses/s of the RTL."""
     say("RTL, flat memory")
     lines = max(1, events // 4)
     trace = accesses(lines, events)
@@ -113,7 +113,7 @@ def rtl_speed(geometry: Geometry, events: int, say: Say) -> list[Measure]:
 
 
 def golden_speed(events: int, say: Say) -> list[Measure]:
-    """Accesses/s by policy on one core: of the golden model, and of outcomes without contents."""
+    """Accesses/s by policy on one core: the golden model, and outcomes without contents."""
     trace = accesses(GOLDEN_LINES, events)
     found = np.empty(events, np.int8)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run by the Python that has libcachesim: its LRU on a file of pages, timed. Prints JSON.
+"""Times libcachesim's LRU on a file of pages and prints JSON; runs in libcachesim's environment.
 
-Words: the trace, of libcachesim's own binary format (oracleGeneral); the cache's pages; repeats.
+Arguments: a trace in libcachesim's binary format (oracleGeneral), the cache's pages, repetitions.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A figure of `anemone bench`, and what all of its measurements share."""
+"""A figure of `anemone bench`, and common parts of its measurements."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 SEED = 20261121
-REPEATS = 3  # the best of
+REPEATS = 3  # the best run counts
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A figure and its bar. exact: it is counted in cycles, so the bar must hold."""
+    """A figure and its bar. exact: whether it is a cycle count, whose bar must hold."""
 
     group: str
     name: str

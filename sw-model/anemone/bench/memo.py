@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares memo with mbw's copies and a plain chase, alternately on this machine (`make bench`).
+"""Compares memo with mbw's copies and with a plain chase on this machine (`make bench`).
 
-On a machine that has other work, runs are slowed at random: of each side the best of some turns is
-taken. Exit status 1 where the two differ by more than MOST.
+Both sides run alternately, and the best run of each counts, because other work may slow some runs.
+The exit status is 1 if the two differ by more than MOST.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from anemone.capture.build import ROOT
 
 MOST = 0.20
 TURNS = 5
-MIB = 64  # of an array of mbw's, and of a chase
+MIB = 64  # size of mbw's arrays and of the chase
 FOLDER = ROOT / "build" / "memo"
 
 
@@ -32,7 +32,7 @@ def memo(*words: object) -> list[dict]:
 
 
 def copies() -> tuple[float, float]:
-    """GB/s of one memcpy of all: memo's, mbw's (which counts MiB)."""
+    """GB/s of a memcpy of the whole array: by memo, by mbw (which reports MiB)."""
     rows = memo("--tests", "copy", "--bytes", f"{2 * MIB}M", "--seconds", "0.3")
     ours = next(r for r in rows if r["by"] == "memcpy" and r["block_bytes"] == MIB << 20)
     said = run("mbw", "-q", "-n", 20, "-t", 0, MIB)
@@ -41,7 +41,7 @@ def copies() -> tuple[float, float]:
 
 
 def chases() -> tuple[float, float]:
-    """ns of a load: memo's, a plain loop's."""
+    """Latency of a load in ns: by memo, by a plain loop."""
     rows = memo("--tests", "chase", "--bytes", f"{MIB}M")
     return rows[-1]["best_ns"], float(run(FOLDER / "plain-chase", MIB << 20))
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A long trace through the tiering simulator in a process of its own: `stream ROWS` says its peak.
+"""Runs a long trace in the tiering simulator and prints the process's peak memory in bytes.
 
-Eight threads, of which some are far ahead of others in the trace, NEMO and HeMem. In bytes.
+`stream ROWS` uses NEMO, HeMem and eight threads, some of which run far ahead of others.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BATCH, _THREADS = 1 << 20, 8
 
 
 def rows(count: int) -> Iterator[Trace]:
-    """Random accesses to 1 GiB; a thread's gaps are the longer the higher its number."""
+    """Random accesses to 1 GiB; threads with higher numbers have longer gaps."""
     rng = np.random.default_rng(1)
     for at in range(0, count, _BATCH):
         n = min(_BATCH, count - at)

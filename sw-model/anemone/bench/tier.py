@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of `anemone bench` about the tiering simulator: its speed, beside libcachesim's LRU."""
+"""The tiering simulator in `anemone bench`: its speed, compared with libcachesim's LRU."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ from anemone.trace import Trace
 ROOT = Path(__file__).resolve().parents[3]
 LOCK = Path(__file__).with_name("libcachesim.lock")
 PLAIN_BAR, POLICY_BAR = 20_000_000, 10_000_000  # accesses/s, one core
-MEMORY_BAR = 2  # GiB, of 10^9 rows
-_STREAMED = 25_000_000, 50_000_000  # rows: the pool of those to come is full before
+MEMORY_BAR = 2  # GiB for 10^9 rows
+_STREAMED = 25_000_000, 50_000_000  # rows; the pool of pending rows is full before these
 FAST, SLOW = (114.1, 123.4), (380.3, 17.6)  # NEMO §4
 PAGES, FAST_PAGES = 1 << 18, 1 << 13
 _RECORD = np.dtype([("time", "<u4"), ("page", "<u8"), ("size", "<u4"), ("next", "<i8")])
 
 
 def speeds(count: int, say: Say) -> list[Measure]:
-    """Accesses/s without a policy, and with NEMO and HeMem; LRU on the same pages; memory."""
+    """Accesses/s without a policy and with NEMO and HeMem, LRU on the same pages, and memory
+    use.
+    """
     warm_up()
     rng = np.random.default_rng(SEED)
     page = rng.zipf(1.2, count).astype(np.uint64) % np.uint64(PAGES)
@@ -44,7 +46,7 @@ def speeds(count: int, say: Say) -> list[Measure]:
     lru = count / _lru(page)["cpu"]
     ratio = plain[1] / lru
     say("tiered memory, NEMO and HeMem")
-    # 90 % of the accesses to a fifth of the pages, of which the fast tier has room for two thirds.
+    # 90 % of the accesses go to a hot fifth of the pages; the fast tier holds a third of all pages.
     huge = rng.integers(0, 512, count)
     hot = rng.permutation(512)[rng.integers(0, 100, count)]
     addr = np.where(rng.random(count) < 0.9, hot, huge) << 21 | rng.integers(0, 1 << 15, count) << 6
@@ -76,13 +78,13 @@ def speeds(count: int, say: Say) -> list[Measure]:
 
 
 def _peak(rows: int) -> int:
-    """Bytes that a process takes at most that runs a trace of so many rows, in batches."""
+    """Peak memory in bytes of a process that runs a trace of `rows` rows in batches."""
     command = [sys.executable, "-m", "anemone.bench.stream", str(rows)]
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def _best(trace: Trace, run: Callable[[], object]) -> tuple[float, float]:
-    """(accesses a second of wall clock, of CPU time), the best of some."""
+    """(accesses per second of wall-clock time, of CPU time), the best of REPEATS runs."""
     seconds, cpu = [], []
     for _ in range(REPEATS):
         started, spent = time.perf_counter(), time.thread_time()
@@ -93,7 +95,7 @@ def _best(trace: Trace, run: Callable[[], object]) -> tuple[float, float]:
 
 
 def _lru(page: np.ndarray) -> dict[str, float]:
-    """libcachesim's LRU of as many pages as are fast, in its own environment."""
+    """Run libcachesim's LRU with as many pages as the fast tier, in its own environment."""
     command = [ROOT / "mk/synth-tools.sh", "libcachesim", LOCK.relative_to(ROOT)]
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     records = np.zeros(len(page), _RECORD)

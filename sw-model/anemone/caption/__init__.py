@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Caption ("Demystifying CXL Memory", MICRO '23, §6): which share of new pages goes to CXL memory.
+"""Caption ("Demystifying CXL Memory", MICRO '23, §6): tunes the share of new pages on CXL memory.
 
-`algorithm` is Algorithm 1 and Equation 1, `samples` and `model` are their files, `fit` is M2,
-`sources` is M1, `controller` is M3 as it runs live, `actuator` tells Linux.
+`algorithm` is Algorithm 1 and Equation 1. `samples` and `model` are the file formats. `sources` is
+M1, `fit` is M2, and `controller` is the live M3. `actuator` sets the share in Linux.
 """

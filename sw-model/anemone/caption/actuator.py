@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells Linux which share of new pages goes to CXL memory."""
+"""Sets the share of new pages on CXL memory in Linux."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from anemone.io.errors import MISSING, Bare, InputError
 from anemone.models.camp.interleave import MOST_WEIGHT, weights
 
 _FOLDER = "sys/kernel/mm/mempolicy/weighted_interleave"
-_RATIO = re.compile(rb"(\d+ \d+ \d+ \d+\n)?")  # what a ratio file holds
+_RATIO = re.compile(rb"(\d+ \d+ \d+ \d+\n)?")  # the content of a ratio file
 
 
 def weights_of(ratio: float) -> tuple[int, int]:
-    """Weights of DRAM and CXL for a ratio in percent. Linux has no weight of 0: at the ends one
-    page in 256 still goes to the other node."""
+    """Weights of DRAM and CXL for a ratio in percent. Linux does not allow a weight of 0, so at the
+    ends one page in 256 still goes to the other node.
+    """
     found = weights(1 - ratio / 100)
     return found or ((MOST_WEIGHT, 1) if ratio < 50 else (1, MOST_WEIGHT))
 
 
 class WeightedInterleave:
-    """Linux 6.9 and newer: a weight for each node, for tasks with that policy.
+    """Linux 6.9 and newer: weights of the nodes, for tasks with the weighted interleave policy.
 
-    root: of the file system, other than / in tests.
+    root: root of the file system; tests use another than /.
     """
 
     def __init__(self, dram: int, cxl: int, root: Path) -> None:
@@ -39,13 +40,13 @@ class WeightedInterleave:
                 raise InputError(file.parent, "nodes", f"node{node}", MISSING, allowed)
 
     def check(self) -> None:
-        """Raise InputError where the weights cannot be written."""
+        """Raise InputError if the weights cannot be written."""
         for file in self.files:
             if not os.access(file, os.W_OK):
                 raise InputError(file, "file", "weight", Bare("not writable"), "root, or --dry-run")
 
     def set(self, ratio: float) -> str:
-        """Write the weights that have changed; what they are, in words."""
+        """Write the weights that changed. Returns a description."""
         wanted = weights_of(ratio)
         for file, weight in zip(self.files, wanted, strict=True):
             if file.read_text().strip() != str(weight):
@@ -67,7 +68,9 @@ class WeightedInterleave:
 
 
 class RatioFile:
-    """Older kernels: programs under libcaption.so read the weights here and mbind new ranges."""
+    """Older kernels: programs with libcaption.so read the weights from a file and mbind new
+    ranges.
+    """
 
     def __init__(self, dram: int, cxl: int, path: Path) -> None:
         self.path, self._nodes = path, (dram, cxl)
@@ -78,14 +81,14 @@ class RatioFile:
             allowed = "a file in a folder that can be written"
             raise InputError(self.path, "file", "--ratio-file", Bare("not writable"), allowed)
         if self.path.exists() and not self._is_ratio():
-            allowed = "a new file, or one that run has written: it is taken away at the end"
+            allowed = "a new file, or one that an earlier run wrote: it is removed at the end"
             raise InputError(self.path, "file", "--ratio-file", Bare("something else"), allowed)
 
     def _is_ratio(self) -> bool:
         return self.path.is_file() and bool(_RATIO.fullmatch(self.path.read_bytes()))
 
     def set(self, ratio: float) -> str:
-        """Replace the file, so that a reader sees one of them whole: nodes, then weights."""
+        """Replace the file (nodes, then weights) atomically."""
         temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         temporary.write_text("{} {} {} {}\n".format(*self._nodes, *weights_of(ratio)))
         temporary.replace(self.path)
@@ -95,5 +98,5 @@ class RatioFile:
         return "weights {}:{}".format(*weights_of(ratio))
 
     def saved(self) -> Callable[[], None]:
-        """A function that removes the file: programs return to the kernel's policy."""
+        """A function that removes the file, so that programs return to the kernel's policy."""
         return lambda: self.path.unlink(missing_ok=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Equation 1 and Algorithm 1, pure: the live controller and `caption replay` both run this code."""
+"""Equation 1 and Algorithm 1, shared by the live controller and `caption replay`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
-LEAST, MOST = 0.0, 100.0  # percent of new pages to CXL
+LEAST, MOST = 0.0, 100.0  # limits of the percentage of new pages on CXL
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What M1 saw in one period. values: of the model's counters, in its order."""
+    """M1's sample of one period. values: of the model's counters, in its order."""
 
     values: tuple[float, ...]
     new_allocations: float = 1.0
@@ -22,7 +22,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class State:
-    """Estimate of performance, step and ratio (percent of new pages to CXL) of one period."""
+    """Estimate of performance, step and ratio (percentage of new pages on CXL) of one period."""
 
     estimate: float
     step: float
@@ -34,7 +34,7 @@ class State:
 
 @dataclass(frozen=True)
 class Tuning:
-    """Constants of Algorithm 1, in percent. A negative step begins the search downwards."""
+    """Constants of Algorithm 1, in percent. A negative step starts the search downwards."""
 
     step: float = 10.0
     min_step: float = 9.0
@@ -50,15 +50,15 @@ def estimate(beta: Sequence[float], values: Sequence[float]) -> float:
 
 
 class Average:
-    """The moving average of the last `window` samples, fewer at the start."""
+    """The moving average of the last `window` samples; of all samples at the start."""
 
     def __init__(self, window: int) -> None:
         self._last: deque[tuple[float, ...]] = deque(maxlen=window)
 
     def add(self, values: tuple[float, ...]) -> tuple[float, ...]:
         self._last.append(values)
-        # Exact, then rounded once: samples that are all equal have their own value as average, so
-        # that rounding alone never looks like a loss of performance.
+        # mean() is exact and rounds once, so the average of equal samples is their value. Otherwise
+        # rounding could look like a loss of performance.
         return tuple(mean(column) for column in zip(*self._last, strict=True))
 
     def clear(self) -> None:
@@ -66,12 +66,12 @@ class Average:
 
 
 def first(now: float, tuning: Tuning) -> State:
-    """What the first period leaves: its estimate, and step and ratio to start from."""
+    """The state after the first period: its estimate, and the initial step and ratio."""
     return State(now, tuning.step, tuning.start)
 
 
 def decide(now: float, before: State, tuning: Tuning) -> State:
-    """Lines 2 to 6 of Algorithm 1: the state of a period, from its estimate and what was before."""
+    """Lines 2 to 6 of Algorithm 1: the new state from an estimate and the state before."""
     step = before.step
     if now < before.estimate:
         step *= -0.5
@@ -82,7 +82,9 @@ def decide(now: float, before: State, tuning: Tuning) -> State:
 def replay(
     samples: Iterable[Sample], beta: Sequence[float], window: int, tuning: Tuning
 ) -> list[State]:
-    """Algorithm 1 on recorded samples, one state a sample (lines 8 to 11: which of them stay)."""
+    """Algorithm 1 on recorded samples: one state per sample. Lines 8 to 11 decide which are
+    kept.
+    """
     average = Average(window)
     before: State | None = None
     done = []

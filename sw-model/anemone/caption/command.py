@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of `anemone caption`; heavy imports wait until it runs."""
+"""The command line of `anemone caption`. Slow imports are deferred, so that --help is fast."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    help="Which share of new pages goes to CXL memory, tuned while programs run: Caption. "
-    "docs/caption.md leads from an installed machine to the first decision.",
+    help="Caption: tune the share of new pages on CXL memory while programs run. "
+    "docs/caption.md is a step-by-step guide.",
 )
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, not a table.")]
 ModelFile = Annotated[Path, typer.Option("--model", help="The model, TOML.", metavar="M.toml")]
 
 _REPLAY = """
-**Example.** Algorithm 1 and nothing else, on samples of one second each:
+**Example.** Algorithm 1 alone, on samples of one second each:
 
     $ cat s.csv
     l1_miss_latency_ns,ddr_read_latency_ns,ipc,new_allocations
@@ -40,17 +40,17 @@ _REPLAY = """
 
     $ anemone caption replay --samples s.csv --model m.toml
 
-A step's sign is its direction; a period without new allocations (0) is forgotten.
+A step's sign is its direction. A period without new allocations (0) does not change the state.
 """
 
 
 @app.command(epilog=_REPLAY)
 def replay(
-    samples: Annotated[Path, typer.Option(help="One line a second, CSV.", metavar="S.csv")],
+    samples: Annotated[Path, typer.Option(help="CSV, one line per second.", metavar="S.csv")],
     model: ModelFile,
     as_json: AsJson = False,
 ) -> None:
-    """Algorithm 1 on recorded samples: estimate, step and ratio (percent to CXL) of each."""
+    """Run Algorithm 1 on recorded samples: estimate, step and ratio (percent on CXL) of each."""
     from anemone.caption import algorithm
     from anemone.caption import model as models
     from anemone.caption import samples as files
@@ -70,8 +70,9 @@ def replay(
 
 
 _FIT = """
-**Example.** Run the program at several ratios (0, 10, ... 60 % of its pages on CXL), some samples
-at each, with its throughput in any unit:
+**Example.** Run the program at several ratios (0, 10, ... 60 % of its pages on CXL), and record
+some
+samples at each, with the throughput in any unit:
 
     $ cat s.csv
     l1_miss_latency_ns,ddr_read_latency_ns,ipc,ratio,throughput
@@ -80,8 +81,8 @@ at each, with its throughput in any unit:
 
     $ anemone caption fit --samples s.csv --out fitted
 
-DIR has model.toml (for `replay` and `run`), fit.json and fit.svg. A fit that is not to be trusted
-says why on standard error and in model.toml.
+DIR then has model.toml (for `replay` and `run`), fit.json and fit.svg. If the fit is unreliable, a
+warning on standard error and in model.toml says why.
 """
 
 
@@ -95,7 +96,7 @@ def fit(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """The linear model of Equation 1, by least squares, and how far it can be trusted."""
+    """Fit the linear model of Equation 1 by least squares, and report how reliable it is."""
     from anemone.caption import fit as fitter
     from anemone.caption import model as models
     from anemone.caption import samples as files
@@ -163,14 +164,14 @@ def fit(
 _RUN = """
 **Example.** A server with DRAM on node 0 and CXL memory on node 1, as root:
 
-    $ anemone caption run --model m.toml --dry-run      # says what it would do, writes nothing
+    $ anemone caption run --model m.toml --dry-run      # prints decisions, writes nothing
     $ anemone caption run --model m.toml
     $ numactl --weighted-interleave=0,1 ./program       # in another terminal
 
-Each decision is a line with its reason; `--json` prints objects instead, one a line. SIGTERM or the
-end of the samples puts the weights back. `--samples` takes a file, a pipe or `-` in place of perf.
-With `counters` in M.toml the model may have `cxl_gb_per_s`, which `--nemo NAME` takes of a
-telemetry of that name on an Anemone expander.
+Each decision is a line with its reason; with `--json`, an object per line. After SIGTERM or the end
+of the samples the weights are restored. `--samples` reads a file, a pipe or `-` instead of perf.
+`counters` in M.toml may include `cxl_gb_per_s`; `--nemo NAME` then reads it from the telemetry of
+this name on an Anemone expander.
 """
 
 
@@ -181,26 +182,28 @@ def run(
     cxl_node: Annotated[int, typer.Option(help="NUMA node of the CXL memory.", metavar="N")] = 1,
     samples: Annotated[
         str | None,
-        typer.Option(help="Samples, CSV, or - . [default: perf]", metavar="S.csv"),
+        typer.Option(help="CSV samples, or - . [default: perf]", metavar="S.csv"),
     ] = None,
-    interval: Annotated[float, typer.Option(help="Seconds a sample.", metavar="S")] = 1.0,
+    interval: Annotated[float, typer.Option(help="Seconds per sample.", metavar="S")] = 1.0,
     tune: Annotated[
-        int, typer.Option(help="Samples a decision: the tuning interval.", metavar="N")
+        int, typer.Option(help="Samples per decision: the tuning interval.", metavar="N")
     ] = 1,
     nemo: Annotated[
-        str | None, typer.Option(help="Telemetry that adds up requests.", metavar="NAME")
+        str | None, typer.Option(help="Telemetry that counts requests.", metavar="NAME")
     ] = None,
     ratio_file: Annotated[
         Path | None,
-        typer.Option(help="For kernels before 6.9: programs under libcaption.so read it."),
+        typer.Option(help="For kernels before 6.9: programs with libcaption.so read it."),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say, and write nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print, but write nothing.")] = False,
     root: Annotated[
-        Path, typer.Option(help="Where sys/ is looked for, for tests.", metavar="DIR")
+        Path, typer.Option(help="Folder that has sys/, for tests.", metavar="DIR")
     ] = Path("/"),
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a decision.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per decision.")
+    ] = False,
 ) -> None:
-    """Sample, decide and set the weights, each second, until stopped."""
+    """Sample, decide and set the weights each second until stopped."""
     from anemone.caption import live, sources
     from anemone.caption import model as models
     from anemone.caption.actuator import RatioFile, WeightedInterleave

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""M3 as it runs live: Algorithm 1, held still for small changes and begun again after sudden ones.
+"""The live M3: Algorithm 1 that holds for small changes and restarts after sudden ones.
 
-With `hysteresis` 0 and no `restart` it is `algorithm.replay`, decision by decision.
+With `hysteresis` 0 and no `restart` its decisions are those of `algorithm.replay`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from anemone.caption.model import Model
 
 @dataclass(frozen=True)
 class Decision:
-    """state: what is set now. kind: start, step, reverse, hold, wait or restart; reason: why, in
-    words. kept: whether later periods start from it (there were new allocations)."""
+    """state: the new state. kind: start, step, reverse, hold, wait or restart. reason: why, as
+    text. kept: whether later periods start from this state, because there were new allocations.
+    """
 
     state: State
     kind: str
@@ -24,17 +25,17 @@ class Decision:
 
 
 class Controller:
-    """Takes a sample a period, says what share of new pages goes to CXL."""
+    """Takes one sample per period and decides the share of new pages on CXL."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
         self._average = Average(model.window)
         self._before: State | None = None
-        self._moved = False  # a step was taken since the search began
+        self._moved = False  # whether a step was taken since the search started
         self._sudden: list[Sample] = []
 
     def observe(self, sample: Sample) -> None:
-        """A sample between two decisions: only the moving average sees it."""
+        """Add a sample between two decisions to the moving average only."""
         self._average.add(sample.values)
 
     def period(self, sample: Sample) -> Decision:
@@ -42,7 +43,7 @@ class Controller:
         before = self._before
         if before is not None and self._is_sudden(sample, before):
             return self._change_of_phase(sample, before)
-        for passed in self._sudden:  # too few to be a phase: samples like others
+        for passed in self._sudden:  # too few for a new phase, so they count as normal samples
             self._average.add(passed.values)
         self._sudden.clear()
         now = self._estimate(sample)
@@ -76,7 +77,7 @@ class Controller:
         if seen < wanted:
             reason = f"sudden {change:+.1%}, {seen} of {wanted} samples"
             return Decision(before, "wait", reason, False)
-        # The average forgets the phase that is over; the ratio stays where it is.
+        # The average restarts with the new phase; the ratio is kept.
         self._average.clear()
         for passed in self._sudden[:-1]:
             self._average.add(passed.values)
@@ -90,5 +91,5 @@ class Controller:
 
 
 def _change(now: float, before: float) -> float:
-    """As a fraction of what was before, however near to zero that was."""
+    """The change as a fraction of the value before, without division by zero."""
     return (now - before) / max(abs(before), 1e-300)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""M2 (§6.1): the weights of Equation 1, by least squares over samples at several ratios."""
+"""M2 (§6.1): fits the weights of Equation 1 by least squares to samples at several ratios."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from anemone.io.errors import Bare, InputError
 
 _LEAST_R2 = 0.8
 _LEAST_RATIOS = 4
-_RANK = 1e-9  # of the largest singular value; columns are scaled to 1
+_RANK = 1e-9  # cutoff relative to the largest singular value; columns are scaled to 1
 
 
 @dataclass(frozen=True)
 class Point:
-    """values: of the counters, in their order; ratio: percent to CXL; throughput: any unit."""
+    """values: of the counters, in their order; ratio: percent on CXL; throughput: in any unit."""
 
     values: tuple[float, ...]
     ratio: float
@@ -27,10 +27,11 @@ class Point:
 
 @dataclass(frozen=True)
 class Fit:
-    """r2: share of the throughput's variance that the estimate has. r2_left_out: the same where
-    each ratio is estimated by a fit without its samples (None: of fewer than three ratios).
-    direction: of pairs of ratios next to each other, the share where estimate and throughput
-    go the same way, which is all that Algorithm 1 asks of a model. doubts: why not to trust it."""
+    """r2: share of the throughput's variance that the estimate explains. r2_left_out: the same with
+    each ratio estimated by a fit without its samples (None for fewer than three ratios). direction:
+    share of the pairs of adjacent ratios for which estimate and throughput change in the same
+    direction, which is all that Algorithm 1 needs. doubts: why the fit may be unreliable.
+    """
 
     beta: tuple[float, ...]
     r2: float
@@ -42,7 +43,7 @@ class Fit:
 
 
 def fit(points: Sequence[Point], counters: Sequence[str], file: object) -> Fit:
-    """Raises InputError where these points have no one solution."""
+    """Fit the points. Raises InputError if there is no unique solution."""
     wanted = len(counters) + 2
     if len(points) < wanted:
         allowed = f"at least {wanted} lines for {len(counters) + 1} coefficients"
@@ -74,7 +75,7 @@ def fit(points: Sequence[Point], counters: Sequence[str], file: object) -> Fit:
 
 
 def _solve(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
-    """b0, b1, ...; None where there is more than one answer."""
+    """b0, b1, ...; None if the solution is not unique."""
     middle, spread = x.mean(axis=0), x.std(axis=0)
     if not (spread > 1e-12 * np.abs(middle)).all():
         return None
@@ -87,7 +88,7 @@ def _solve(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
 
 
 def _left_out(x: np.ndarray, y: np.ndarray, ratios: np.ndarray) -> np.ndarray | None:
-    """Estimates of each ratio's samples from the others'."""
+    """Estimates of each ratio's samples from a fit to the other ratios."""
     if len(set(ratios)) < 3:
         return None
     found = np.empty_like(y)
@@ -127,7 +128,7 @@ def _doubts(found: Fit, ratios: np.ndarray) -> list[str]:
 
 
 def picture(points: Sequence[Point], found: Fit) -> str:
-    """SVG: throughput and estimate over the ratio, and one against the other."""
+    """SVG of throughput and estimate over the ratio, and of estimate over throughput."""
     import altair as alt
     import vl_convert
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loop of the live tool: sample, decide, act, say why."""
+"""The loop of the live tool: sample, decide, set the weights, report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Actuator = WeightedInterleave | RatioFile
 
 
 def merged(samples: Iterator[Sample], every: int) -> Iterator[list[Sample]]:
-    """Groups of `every` samples: those of one tuning interval."""
+    """Group the samples by tuning interval, `every` samples each."""
     group: list[Sample] = []
     for sample in samples:
         group.append(sample)
@@ -34,10 +34,11 @@ def run(
     dry_run: bool,
     say: Callable[[int, Sample, Decision, str], None],
 ) -> int:
-    """Decide each `every` samples, until they end or SIGTERM; the number of decisions.
+    """Decide after each `every` samples, until they end or SIGTERM. Returns the number of
+    decisions.
 
-    A period that ends has the sum of its samples' new allocations; its estimate is of the moving
-    average over all samples. The weights that were there before come back at the end.
+    A period's new allocations are the sum over its samples, and its estimate uses the moving
+    average over all samples. The previous weights are restored at the end.
     """
     restore: Callable[[], None] | None = None
     if not dry_run:
@@ -80,7 +81,7 @@ def _terminated() -> Iterator[None]:
 
 
 def record(number: int, model: Model, sample: Sample, decision: Decision, acted: str) -> str:
-    """A decision as a line of JSON."""
+    """A decision as one line of JSON."""
     return json.dumps(
         {
             "period": number,
@@ -96,7 +97,7 @@ def record(number: int, model: Model, sample: Sample, decision: Decision, acted:
 
 
 def line(number: int, decision: Decision, acted: str) -> str:
-    """A decision for a person, or the journal."""
+    """A decision as one line of text."""
     state = decision.state
     return (
         f"{number}: {decision.kind}: {state.ratio:.1f} % to CXL ({acted}), "

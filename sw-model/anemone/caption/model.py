@@ -13,19 +13,19 @@ from anemone.io.errors import InputError
 from anemone.io.tables import Table, parse_toml, read_text, toml_place
 
 TABLE_4 = ("l1_miss_latency_ns", "ddr_read_latency_ns", "ipc")
-# What M1 can sample: Table 4, and bandwidths that NEMO counts on an expander.
+# The counters that M1 can sample: Table 4, and bandwidth that NEMO counts on an expander.
 COUNTERS = (*TABLE_4, "cxl_gb_per_s")
-LONGEST = 3600  # samples in a window
-LARGEST = 1e100  # a weight or a sample: no estimate goes past what a double holds
+LONGEST = 3600  # most samples in a window
+LARGEST = 1e100  # largest weight and sample, so that estimates do not overflow a double
 
 
 @dataclass(frozen=True)
 class Live:
-    """What Algorithm 1 leaves open (§6.1, "very small or sudden large changes").
+    """Parameters that Algorithm 1 leaves open (§6.1, "very small or sudden large changes").
 
-    hysteresis: a change of the estimate below this fraction, since the period that last counted,
-    is none: the ratio holds. restart: a sample of which the estimate is off by more than this
-    fraction is a change of phase, where restart_samples of them come in a row.
+    hysteresis: if the estimate changed by less than this fraction since the last kept period, the
+    ratio holds. restart, restart_samples: if so many consecutive samples have an estimate that
+    differs by more than this fraction, the phase has changed.
     """
 
     hysteresis: float = 0.0
@@ -33,13 +33,13 @@ class Live:
     restart_samples: int = 2
 
 
-# What `caption fit` writes: the paper gives no numbers.
+# The values that `caption fit` writes; the paper gives no numbers.
 FITTED = Live(hysteresis=0.01, restart=0.25)
 
 
 @dataclass(frozen=True)
 class Model:
-    """counters: names of X1, X2, ...; beta: b0 and a weight for each of them."""
+    """counters: names of X1, X2, ...; beta: b0 and a weight for each counter."""
 
     beta: tuple[float, ...]
     counters: tuple[str, ...] = TABLE_4
@@ -49,7 +49,7 @@ class Model:
 
 
 def read(path: str | os.PathLike) -> Model:
-    """M.toml. Raises InputError."""
+    """Read M.toml. Raises InputError."""
     text = read_text(Path(path))
     content = parse_toml(text, path)
     table = Table(path, "", content, line=lambda name: toml_place(text, name))
@@ -106,7 +106,7 @@ def _live(table: Table) -> Live:
 
 
 def toml(model: Model, comment: str = "") -> str:
-    """A model as `read` takes it."""
+    """A model in the format that `read` takes."""
     t, live = model.tuning, model.live
     lines = [*(f"# {line}" for line in comment.splitlines())]
     lines += [f"beta = [{', '.join(repr(b) for b in model.beta)}]"]

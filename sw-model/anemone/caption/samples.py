@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""S.csv: one line a second, read whole or as it comes."""
+"""S.csv: one line per second; read as a whole or as a stream."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from anemone.io.errors import MISSING, Bare, InputError
 from anemone.io.tables import read_text
 
 ALLOCATIONS = "new_allocations"
-MEASURED = ("ratio", "throughput")  # what `fit` wants beside the counters
+MEASURED = ("ratio", "throughput")  # columns that `fit` needs in addition to the counters
 COLUMNS = (*COUNTERS, ALLOCATIONS, *MEASURED)
 _HIGHEST = {"ratio": 100.0}  # percent
 
@@ -23,9 +23,9 @@ _HIGHEST = {"ratio": 100.0}  # percent
 def rows(
     lines: Iterable[str], wanted: Sequence[str], file: object
 ) -> Iterator[tuple[int, dict[str, float]]]:
-    """Line numbers and numbers by column. wanted: columns that have to be there.
+    """Yield line numbers and values by column. wanted: required columns.
 
-    Raises InputError, which names line and column, when it comes to what is wrong.
+    Raises InputError, which names the line and the column, when it reaches an error.
     """
     reader = csv.reader(lines)
     header: list[str] | None = None
@@ -74,14 +74,14 @@ def _number(text: str, name: str, file: object, place: str) -> float:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not 0 <= value <= most:  # nor nan
+    if not 0 <= value <= most:  # also refuses NaN
         allowed = f"a finite number of at least 0 and at most {most:g}"
         raise InputError(file, place, name, text.strip(), allowed)
     return value
 
 
 def stream(lines: Iterable[str], counters: Sequence[str], file: object) -> Iterator[Sample]:
-    """Samples of lines, each as soon as its line is there."""
+    """The samples in lines, each as soon as its line arrives."""
     for _, row in rows(lines, (*counters, ALLOCATIONS), file):
         yield Sample(tuple(row[name] for name in counters), row[ALLOCATIONS])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""M1: samples of a file, of perf on the whole machine, and of NEMO's counters on an expander."""
+"""M1: samples from a file, from perf on the whole machine, and from NEMO's counters."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from anemone.io import counters as machine
 from anemone.io.counters import Counted, telemetry
 from anemone.io.errors import MISSING, Bare, InputError
 
-_LINE = 64  # bytes that one request moves
+_LINE = 64  # bytes per request
 _WRAP = 1 << 64
 
-# Table 4 by perf's events, for the parts that take CXL memory: Sapphire and Emerald Rapids. Numbers
-# are those of Intel's event files; a line that is missed is a TOR entry until it is served.
+# perf's events for Table 4 on processors with CXL: Sapphire and Emerald Rapids. Encodings are from
+# Intel's event files. A missed line occupies a TOR entry until it is served.
 EVENTS = {
     "cycles": "cycles",
     "instructions": "instructions",
@@ -33,7 +33,7 @@ EVENTS = {
     "cha_clock": "uncore_cha/event=0x01,umask=0x00,name=cha_clock/",
 }
 
-# What each counter is made of. Only these are asked for: other processors have no CHAs.
+# The events of each counter. Only these are requested, because other processors have no CHAs.
 NEEDS = {
     "l1_miss_latency_ns": ("tsc", "cycles", "ref_tsc", "l1_pending", "l1_replaced"),
     "ddr_read_latency_ns": ("ddr_pending", "ddr_reads", "cha_clock"),
@@ -47,16 +47,16 @@ def events_of(counters: Sequence[str]) -> tuple[str, ...]:
 
 
 def table_4(counted: Mapping[str, Counted], counters: Sequence[str] = TABLE_4) -> dict[str, float]:
-    """L1 miss latency, DDR read latency (ns) and IPC of one interval, those that are asked for.
+    """The requested ones of L1 miss latency, DDR read latency (ns) and IPC, for one interval.
 
-    Latencies are by Little's law: occupancy over arrivals, in cycles, over the clock. Without
-    arrivals there is nothing that waits: 0.
+    Latencies follow from Little's law: occupancy over arrivals, in cycles, over the clock. They are
+    0 without arrivals.
     """
     return {name: _COUNTERS[name](counted) for name in counters}
 
 
 def _l1_miss_latency(seen: Mapping[str, Counted]) -> float:
-    # The clock while it was not halted.
+    # The mean clock while the cores were not halted.
     ghz = _ghz(seen["tsc"]) * _ratio(seen["cycles"].value, seen["ref_tsc"].value)
     return _ratio(_ratio(seen["l1_pending"].value, seen["l1_replaced"].value), ghz)
 
@@ -82,7 +82,7 @@ def _ratio(a: float, b: float) -> float:
 
 
 def perf(interval: float, counters: Sequence[str] = TABLE_4) -> Iterator[dict[str, float]]:
-    """These of Table 4 each `interval` seconds, of the whole machine, until it is closed."""
+    """Yield these counters for the whole machine every `interval` seconds, until it is closed."""
     events = events_of(counters)
     asked = [word for name in events for word in ("-e", EVENTS[name])]
     for counted in machine.perf("caption", interval, asked, events, "--samples"):
@@ -90,29 +90,32 @@ def perf(interval: float, counters: Sequence[str] = TABLE_4) -> Iterator[dict[st
 
 
 class Nemo:
-    """GB/s through an expander, by a telemetry that adds up requests (`anemonectl add`)."""
+    """GB/s through an expander, from a telemetry that counts requests (`anemonectl add`)."""
 
     def __init__(self, name: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.name, self._clock = name, clock
         self._values: dict[tuple[int, int], int] = {}
         self._at = 0.0
-        self.sample()  # later ones differ from this one
+        self.sample()  # later samples are differences to this one
 
     def sample(self) -> float:
-        """Since the last call. The plain window is read: who else reads it is not disturbed."""
+        """GB/s since the last call. It reads the snapshot window, which does not disturb other
+        readers.
+        """
         values = telemetry("caption", self.name)
         now = self._clock()
-        # Differences modulo 2^64 are exact for sums, and there is nothing to lose between two.
+        # Counters only add, so differences modulo 2^64 are exact.
         requests = sum((v - self._values.get(at, 0)) % _WRAP for at, v in values.items())
         seconds, self._values, self._at = now - self._at, values, now
         return requests * _LINE / seconds / 1e9 if seconds > 0 else 0.0
 
 
 class Allocations:
-    """New pages on the CXL node (numastat's numa_hit): it has no processors, so what is allocated
-    there was sent by a policy. At any ratio at least one page in 256 is.
+    """New pages on the CXL node (numastat's numa_hit).
 
-    interleave_hit would be of both nodes, but Linux 6.12 does not count weighted interleave in it.
+    The node has no processors, so pages are allocated there only by a policy, at any ratio at least
+    one in 256. interleave_hit would cover both nodes, but Linux 6.12 does not count weighted
+    interleave in it.
     """
 
     def __init__(self, cxl: int, root: Path) -> None:
@@ -136,7 +139,7 @@ class Allocations:
 def live(
     counters: Sequence[str], interval: float, nemo: str | None, cxl: int, root: Path
 ) -> Iterator[Sample]:
-    """Samples of this machine, one each `interval` seconds."""
+    """Samples of this machine, one every `interval` seconds."""
     if "cxl_gb_per_s" in counters and nemo is None:
         allowed = "the name of a telemetry: the model has cxl_gb_per_s"
         raise InputError("command line", "run", "--nemo", MISSING, allowed)
@@ -158,7 +161,7 @@ def _ticks(interval: float) -> Iterator[dict[str, float]]:
 
 
 def of_file(path: str, counters: Sequence[str]) -> Iterator[Sample]:
-    """Samples of a file or pipe as its lines come; `-` is standard input."""
+    """Samples from a file or pipe as lines arrive; `-` is standard input."""
     if path == "-":
         yield from samples.stream(sys.stdin, counters, "standard input")
         return

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the captured programs: instrumented, then linked with our runtime in place of libtsan.
+"""Builds the captured programs: instrumented, and linked with our runtime instead of libtsan.
 
-Each is a static executable at a fixed address, its heap and stack where the runtime puts them, so
-that the addresses a program sees are the same in every run. Built once for each state of the
-sources and of the compiler, under build/capture.
+Each is a static executable at a fixed address, and the runtime places heap and stack, so that a
+program's addresses are the same in every run. Programs are rebuilt under build/capture only if
+their sources or the compiler changed.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ PLUGIN = ("plugin", "thread", "machine", "output", "instruction")  # in sim/capt
 LOADS_PLUGIN = ("loads_plugin", "loads", "output", "instruction")
 CORE_MODEL = ("config", "core", "hierarchy", "memory", "instructions", "past")  # in sim/core
 
-# What some compilers switch on by themselves is off: checked copies (__memcpy_chk) would hide
-# from redirect.syms, and a stack protector reads thread-local storage, which is not there when libc
-# first calls the runtime.
+# Some compilers enable these by default. Checked copies (__memcpy_chk) would bypass redirect.syms,
+# and a stack protector reads thread-local storage, which does not exist when libc first calls the
+# runtime.
 _PLAIN = ["-U_FORTIFY_SOURCE", "-fno-stack-protector", "-fcf-protection=none"]
 _COMMON = ["-O2", "-g0", "-fno-pie", "-fno-builtin", *_PLAIN]
 _CXX = ["-std=c++17", "-Wall", "-Wextra"]
 _RUNTIME = [*_CXX, *_COMMON]
-# -fno-builtin: library calls stay calls, so that they can be seen; see redirect.syms.
+# With -fno-builtin library calls stay calls, so that redirect.syms can intercept them.
 _SEEN = [*_COMMON, "-fsanitize=thread"]
-# One thread, and nothing taken from outside.
+# Single-threaded and without extensions.
 _SQLITE = ["-w", "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION"]
 
 
@@ -61,9 +61,9 @@ def compiler_version() -> str:
 
 
 def build_program(name: str) -> Path:
-    """The captured program `name` (a source in sim/workloads), built if need be.
+    """The captured program `name` (a source in sim/workloads), built if necessary.
 
-    SQLite's source is fetched first. Raises InputError, one line, if that or the build fails.
+    SQLite's source is fetched first. Raises InputError (one line) if that or the build fails.
     """
     extra: list[Path] = []
     if name == "sqlite":
@@ -73,7 +73,7 @@ def build_program(name: str) -> Path:
 
 
 def build(source: Path, extra: list[Path]) -> Path:
-    """An executable of one C++ source and further C sources, all instrumented."""
+    """An executable from one C++ source and further C sources, all instrumented."""
     include = [f"-I{folder}" for folder in dict.fromkeys([RUNTIME, *(e.parent for e in extra)])]
     seen = [(source, [*_CXX, *include, *_SEEN])]
     seen += [(file, ["-x", "c", *_SQLITE, *_SEEN]) for file in extra]
@@ -98,7 +98,7 @@ def build_library() -> Path:
 def compile_library(
     library: Path, sources: list[Path], headers: list[Path], flags: list[str]
 ) -> Path:
-    """A shared library of C++ sources, built if need be. Raises InputError, one line."""
+    """A shared library from C++ sources, built if necessary. Raises InputError (one line)."""
     command = [*compiler(), *flags, "-fPIC", "-shared", *map(str, sources)]
     return built(
         library,
@@ -108,9 +108,9 @@ def compile_library(
 
 
 def compile_program(program: Path, source: Path, *headers: Path) -> Path:
-    """A C program of one file and the headers of ours that it includes, built if need be.
+    """A C program from one file, built if necessary. headers: our headers that it includes.
 
-    Raises InputError, one line.
+    Raises InputError (one line).
     """
     if shutil.which("gcc") is None:
         raise InputError(
@@ -125,14 +125,14 @@ def compile_program(program: Path, source: Path, *headers: Path) -> Path:
 
 
 def build_plugin(zydis: Path) -> Path:
-    """The plugin for QEMU. zydis: the folder of its headers and library (mk/capture-tools.sh)."""
+    """The plugin for QEMU. zydis: folder of Zydis' headers and library (mk/capture-tools.sh)."""
     sources = [RUNTIME / "qemu" / f"{name}.cpp" for name in PLUGIN]
     sources += [RUNTIME / f"{name}.cpp" for name in FILTER if name != "filter"]
     return _plugin("plugin", zydis, _contents(sources), sources, [*_CXX, "-O2"])
 
 
 def build_loads_plugin(zydis: Path) -> Path:
-    """The plugin that has the core model in it. zydis: as above."""
+    """The plugin with the core model. zydis: as for build_plugin."""
     core = ROOT / "sim" / "core"
     sources = [RUNTIME / "qemu" / f"{name}.cpp" for name in LOADS_PLUGIN]
     sources += [core / f"{name}.cpp" for name in CORE_MODEL]
@@ -146,7 +146,7 @@ def _plugin(
 ) -> Path:
     flags = [*flags, "-flto", "-fPIC", "-fvisibility=hidden"]
     flags += [f"-I{RUNTIME}", f"-I{zydis}/usr/include"]
-    # QEMU's libraries are another Debian's: of ours it gets only the C library.
+    # QEMU's libraries are from another Debian release, so only the C library is linked dynamically.
     link = ["-shared", "-static-libstdc++", "-static-libgcc"]
     link += [f"-L{zydis}/usr/lib/x86_64-linux-gnu", "-lZydis", "-lZycore"]
     command = [*compiler(), *flags, *map(str, sources), *link]
@@ -158,7 +158,9 @@ def _plugin(
 
 
 def _object(source: Path, flags: list[str]) -> Path:
-    """One source compiled; if instrumented, its library calls made visible."""
+    """The object of one source. In an instrumented one, library calls are redirected to the
+    runtime.
+    """
     command = [*compiler(), *flags, "-c", str(source)]
     renames = RUNTIME / "redirect.syms"
 
@@ -172,7 +174,7 @@ def _object(source: Path, flags: list[str]) -> Path:
 
 
 def _contents(sources: list[Path]) -> list[Path]:
-    """The sources, and every header that one of ours may include."""
+    """The sources, and every header that one of our sources may include."""
     ours = any(ROOT in s.parents and BUILT not in s.parents for s in sources)
     headers = [*RUNTIME.rglob("*.h*"), *WORKLOADS.glob("*.h*")] if ours else []
     return sorted([*sources, *headers])

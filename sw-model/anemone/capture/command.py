@@ -29,11 +29,11 @@ from anemone.io.errors import MISSING, Bare, InputError
 from anemone.io.outputs import check_out
 
 NAMES = (*SAMPLES, *PROGRAMS)
-_WORDS = "words"  # in the context: what follows --
+_WORDS = "words"  # key in the context of the words after --
 
 
 class _Group(TyperGroup):
-    """Keeps what follows `--` apart from the names of samples."""
+    """Separates the words after `--` from the names of samples."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
         if "--" in args:
@@ -56,16 +56,17 @@ _OWN = "[default: the sample's own]"
 _EPILOG = (
     """
 **Any program.** `anemone capture --out DIR -- PROGRAM ARGS` runs an unmodified x86-64 program in
-QEMU's user mode, all its threads, and a plugin of ours sees each load and store. Its trace has
-further columns (thread, gap_ns, kind, dep, op: docs/traces.md), and `--instructions N` writes the
-first N instructions one by one. When enough is recorded the program is asked to end (SIGTERM). What
-it prints goes to standard error.
+QEMU's user mode with all its threads, and our plugin sees each load and store. The trace has
+additional columns (thread, gap_ns, kind, dep, op: docs/traces.md), and `--instructions N` also
+writes
+the first N instructions. When enough is recorded the program gets SIGTERM. Its output goes to
+standard error.
 
-**Our samples.** A program is compiled with thread-sanitizer instrumentation, so that each of its
-loads and stores calls a function; those functions are ours. They feed a cache (write-back, LRU,
-with a stride prefetcher), give pages physical frames the first time they are touched, and write
-down the lines that the cache fetches (reads), writes back, and that non-temporal stores send past
-it (writes). The program runs for real and checks its own answers.
+**Our samples.** A program is compiled with thread-sanitizer instrumentation, so that each load and
+store calls a function of our runtime. The runtime models a cache (write-back, LRU, with a stride
+prefetcher), assigns physical frames to pages at their first touch, and records the lines that the
+cache fetches (reads), and those that it writes back or that non-temporal stores write past it
+(writes). The program really runs and checks its results.
 
 **Samples**
 
@@ -78,20 +79,21 @@ it (writes). The program runs for real and checks its own answers.
     $ anemone capture --out out -- python3 -c 'print(sum(range(10**6)))'
     $ anemone capture --skip 100000000 --events 5000000 -- /usr/bin/xz -k FILE
     $ anemone capture                              # all samples, into build/traces
-    $ anemone capture kvstore --no-prefetch        # what demand misses alone would show
+    $ anemone capture kvstore --no-prefetch        # demand misses only
     $ anemone capture graph --pages base --placement scattered --events 5000000
     $ anemone capture kvstore --with kvstore.keys=1000000 --with kvstore.think_ns=1000
-    $ anemone sim --traces build/traces            # and replay them
+    $ anemone sim --traces build/traces            # replay them
 
-The same command gives the same rows for our samples, whatever the machine's address randomisation
-and speed, as long as compiler, C library and SQLite are the same; each file's metadata says which
-they were. A program of threads in QEMU runs a little differently each time. `sqlite` fetches
-SQLite's source with apt (no root, the system's lists stay as they are); for programs in QEMU it and
-Debian's programs are fetched so; the others need g++ alone. docs/traces.md has the models, their
-limits, and the samples' statistics.
+For our samples the same command gives the same rows, independent of address randomisation and
+speed, if compiler, C library and SQLite are the same; each file's metadata has their versions. In
+QEMU, multithreaded programs vary slightly from run to run. `sqlite` fetches SQLite's source with
+apt
+(without root or changes to the system's lists); QEMU and Debian's programs are fetched in the same
+way; the other samples only need g++. docs/traces.md describes the models, their limits, and the
+samples' statistics.
 
-Bad input is one line on stderr and exit status 2; a trace that is there is replaced only by a whole
-new one.
+Invalid input gives one line on stderr and exit status 2. An existing trace is replaced only by a
+complete new one.
 """
 )
 
@@ -100,42 +102,42 @@ new one.
     invoke_without_command=True,
     epilog=_EPILOG,
     subcommand_metavar="",
-    context_settings={"allow_interspersed_args": True},  # options after names, too
+    context_settings={"allow_interspersed_args": True},  # allows options after names
 )
 def capture(
     ctx: typer.Context,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help=f"Of {', '.join(NAMES)}. [default: all]"),
+        typer.Argument(metavar="NAME", help=f"Samples: {', '.join(NAMES)}. [default: all]"),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for NAME.parquet.", metavar="DIR")] = Path(
         "build/traces"
     ),
     events: Annotated[
-        int | None, typer.Option(help=f"Lines to record, at most. {_OWN}", show_default=False)
+        int | None, typer.Option(help=f"Most lines to record. {_OWN}", show_default=False)
     ] = None,
     llc_kib: Annotated[int, typer.Option(help="Last-level cache, KiB.")] = _BASE.llc_kib,
     ways: Annotated[int, typer.Option(help="Its ways; sets must be a power of two.")] = _BASE.ways,
     prefetch: Annotated[
-        bool, typer.Option(help="A stride prefetcher, whose fetches are traffic too.")
+        bool, typer.Option(help="Model a stride prefetcher; its fetches are traffic, too.")
     ] = _BASE.prefetch,
     degree: Annotated[
-        int, typer.Option("--prefetch-degree", help="Lines it asks for ahead, at most.")
+        int, typer.Option("--prefetch-degree", help="Most lines that it fetches ahead.")
     ] = _BASE.prefetch_degree,
     pages: Annotated[Pages, typer.Option(help="2 MiB or 4 KiB pages.")] = _BASE.pages,
     placement: Annotated[
         Placement | None,
         typer.Option(
-            help=f"Frames in order of first touch, or anywhere by a seeded permutation. {_OWN}",
+            help=f"Frames in order of first touch, or in a random order by --seed. {_OWN}",
             show_default=False,
         ),
     ] = None,
     base_gib: Annotated[
         int | None,
-        typer.Option(help=f"Frames are given from here up, GiB. {_OWN}", show_default=False),
+        typer.Option(help=f"Address of the first frame, GiB. {_OWN}", show_default=False),
     ] = None,
     device_gib: Annotated[int, typer.Option(help="The device's memory, GiB.")] = _BASE.device_gib,
-    seed: Annotated[int, typer.Option(help="Of requests and placement.")] = _BASE.seed,
+    seed: Annotated[int, typer.Option(help="Seed of requests and placement.")] = _BASE.seed,
     slow_down: Annotated[
         int, typer.Option(help="Trace seconds for each second of the clock model.")
     ] = _BASE.slow_down,
@@ -144,19 +146,20 @@ def capture(
         typer.Option(
             "--with",
             metavar="PROGRAM.NAME=N",
-            help="A program's own argument, as in the first comment of its source. Repeatable.",
+            help="Argument of a sample's program; the first comment of its source lists them. "
+            "Repeatable.",
         ),
     ] = None,
     skip: Annotated[
         int | None,
         typer.Option(
-            help=f"Instructions of a program in QEMU before all else, only to touch pages. {_OWN}",
+            help=f"Instructions in QEMU that only touch pages, before --warm. {_OWN}",
             show_default=False,
         ),
     ] = None,
     warm: Annotated[
         int | None,
-        typer.Option(help=f"The next ones, to fill the cache. {_OWN}", show_default=False),
+        typer.Option(help=f"Instructions that fill the cache. {_OWN}", show_default=False),
     ] = None,
     instructions: Annotated[
         int,
@@ -167,21 +170,21 @@ def capture(
         ),
     ] = _RUN.instructions,
     instruction_ps: Annotated[
-        int, typer.Option(help="Picoseconds an instruction, without waits for memory.")
+        int, typer.Option(help="Picoseconds per instruction, without waits for memory.")
     ] = _RUN.instruction_ps,
     name: Annotated[
         str | None,
-        typer.Option(help="Of PROGRAM's trace. [default: the program's]", show_default=False),
+        typer.Option(help="Name of PROGRAM's trace. [default: PROGRAM]", show_default=False),
     ] = None,
     native: Annotated[
         bool,
         typer.Option(
-            "--native", help="Run PROGRAM by itself first, so twice in all, to tell the slow-down."
+            "--native", help="First run PROGRAM natively, to measure the slowdown in QEMU."
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
 ) -> None:
-    """Capture memory traces of real programs, taken where lines leave the cache."""
+    """Capture memory traces of real programs, recorded where lines leave the cache."""
     common = {
         "llc_kib": llc_kib,
         "ways": ways,
@@ -234,7 +237,7 @@ def capture(
                     except InputError as e:
                         if names:
                             raise
-                        # Of those that nobody named, what a system lacks is left out.
+                        # A sample that was not named is skipped if its tools are missing.
                         print(f"anemone: warning: no {sample.name}: {e}", file=sys.stderr)
                         continue
                     made = guest.capture_sample(sample, settings, run_settings, out, progress)
@@ -252,7 +255,7 @@ def _sample(name: str) -> Sample | ProgramSample:
 
 
 def _own_arguments(given: list[str], chosen: list[Sample]) -> dict[str, dict[str, int]]:
-    """`--with program.name=n`, by program."""
+    """The arguments of `--with program.name=n`, by program."""
     programs = {part.program for sample in chosen for part in sample.parts}
     own: dict[str, dict[str, int]] = {program: {} for program in programs}
     for text in given:
@@ -273,7 +276,7 @@ def _capture(
     out: Path,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Build, run and write one sample; its summary."""
+    """Build, run and write one sample. Returns its summary."""
     started = time.monotonic()
     parts = [replace(p, arguments={**p.arguments, **own[p.program]}) for p in sample.parts]
     captures = []
@@ -308,7 +311,7 @@ def _capture(
 
 @contextmanager
 def _progress() -> Iterator[Progress]:
-    """Bars on stderr, which stay, so that one sees what was done; nothing if nobody looks."""
+    """Progress bars on stderr that stay visible; none if stderr is not a terminal."""
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
@@ -321,7 +324,7 @@ def _progress() -> Iterator[Progress]:
 
 
 def _table(done: dict[str, dict[str, Any]], out: Path) -> None:
-    """Narrow enough for 80 columns; --json has the rest."""
+    """Print a table that fits 80 columns; --json has more values."""
     title = f"Lines that left the cache, in {out}"
     table = Table(title=title, box=box.SIMPLE_HEAD, padding=(0, 0), collapse_padding=True)
     table.add_column("trace", no_wrap=True)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SQLite's amalgamation from the system's own package archive, fetched when it is needed.
+"""Fetches SQLite's amalgamation from the system's package archive when it is needed.
 
-Debian's and Ubuntu's source package libdbd-sqlite3-perl carries sqlite3.c as SQLite's authors
-publish it (the package sqlite3 itself has only the parts, and needs Tcl to put them together).
-Most machines have no source index; the system's lists are not touched: apt gets a list of its own,
-derived from the machine's, and folders of its own, so this needs no root.
+The source package libdbd-sqlite3-perl of Debian and Ubuntu has sqlite3.c as SQLite's authors
+publish it. (The package sqlite3 has only its parts and needs Tcl to combine them.) Most machines
+have no source index. So apt gets its own list, derived from the machine's, and its own folders;
+this needs no root and does not change the system's lists.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _OTHERS = "the other samples need no package: anemone capture graph kvstore stre
 def source_list(etc: Path, codename: str) -> str:
     """The machine's entries for its own release, as deb822 stanzas of type deb-src.
 
-    `etc` is the folder apt reads (/etc/apt). Entries of other suites are left out: a third party's
-    archive seldom has sources, and one missing index fails the whole update.
+    etc: apt's folder (/etc/apt). Entries of other suites are left out, because third-party archives
+    rarely have sources and one missing index fails the whole update.
     """
     wanted = {codename + tail for tail in ("", "-updates", "-security")}
     stanzas = []
@@ -57,7 +57,7 @@ def _deb822(text: str, wanted: set[str]) -> str:
         if line.startswith("#"):
             continue
         if line[:1] in (" ", "\t") and name:
-            fields[name] += "\n" + line  # a key may be given in place, over many lines
+            fields[name] += "\n" + line  # an inline key spans several lines
         elif ":" in line:
             name, value = line.split(":", 1)
             name = name.strip().lower()
@@ -79,9 +79,9 @@ def _one_line(line: str, wanted: set[str]) -> str:
 
 
 def fetch_sqlite(folder: Path, etc: Path = Path("/etc/apt")) -> str:
-    """Put sqlite3.c and sqlite3.h into `folder`; the source package's version. Raises InputError.
+    """Put sqlite3.c and sqlite3.h into `folder`, unless they are there.
 
-    Does nothing when they are there.
+    Returns the source package's version. Raises InputError.
     """
     stamp = folder / "version"
     if stamp.exists():
@@ -102,8 +102,8 @@ def fetch_sqlite(folder: Path, etc: Path = Path("/etc/apt")) -> str:
         "Dir::Etc::sourceparts": "-",
         "Dir::State::lists": work / "lists",
         "Dir::Cache": work / "cache",
-        "Debug::NoLocking": 1,  # the folders are ours alone
-        "APT::Sandbox::User": "root",  # user _apt could not write into them
+        "Debug::NoLocking": 1,  # nothing else uses these folders
+        "APT::Sandbox::User": "root",  # the user _apt could not write to them
         "Acquire::Languages": "none",
     }
     apt = ["apt-get", "-q", *(word for k, v in options.items() for word in ("-o", f"{k}={v}"))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a program's words to its files: run in QEMU, summed up, written."""
+"""Captures a program in QEMU: runs it, summarises the trace, writes the files."""
 
 from __future__ import annotations
 
@@ -30,11 +30,13 @@ from anemone.capture.tools import find_tools
 from anemone.io.errors import InputError, oneline
 from anemone.trace.columns import KINDS
 
-INSTRUCTIONS = "instructions"  # the folder of NAME.parquet, beside the traces
+INSTRUCTIONS = "instructions"  # folder of instructions' NAME.parquet, next to the traces
 
 
 def name_of(words: Sequence[str], name: str | None) -> str:
-    """A trace's name: as asked for, or the program's. Raises InputError for what is no file's."""
+    """A trace's name: the given one or the program's. Raises InputError for an invalid file
+    name.
+    """
     name = find_program(words).name if name is None else name
     if not name or name.startswith(".") or not all(c.isalnum() or c in "-_+." for c in name):
         allowed = "letters, digits, - _ + . (not the first); --name gives another"
@@ -51,7 +53,7 @@ def capture_words(
     out: Path,
     progress: Progress,
 ) -> dict[str, Any]:
-    """`anemone capture -- PROGRAM ARGS`; the summary of what was written into `out`."""
+    """`anemone capture -- PROGRAM ARGS`. Returns the summary of the files written to `out`."""
     alone = native_run(words) if native else None
     command = Command(words, name)
     origin = {
@@ -64,7 +66,7 @@ def capture_words(
 def capture_sample(
     sample: ProgramSample, settings: Settings, own: RunSettings, out: Path, progress: Progress
 ) -> dict[str, Any]:
-    """A program of Debian, as samples go."""
+    """Capture a sample that is a Debian program."""
     task = progress.add_task(f"{sample.name}: fetching", total=None)
     root = find_tools(sample.package).roots[sample.package]
     progress.remove_task(task)
@@ -124,7 +126,7 @@ def _capture(
 
 
 def _further(done: Outcome) -> dict[str, Any]:
-    """Counts that only these traces have."""
+    """Counts that only traces from QEMU have."""
     more = done.capture.more
     kinds = np.bincount(more["kind"], minlength=len(KINDS))
     return {
@@ -136,7 +138,7 @@ def _further(done: Outcome) -> dict[str, Any]:
 
 
 def _speeds(done: Outcome, alone: tuple[float, int] | None) -> dict[str, Any]:
-    """What a capture cost; a slow-down only where both runs did the same."""
+    """Run times; a slowdown only if both runs ended with the same status."""
     made: dict[str, Any] = {
         "run_seconds": round(done.seconds, 2),
         "instructions_per_second": round(done.totals["instructions"] / done.seconds),
@@ -150,7 +152,7 @@ def _speeds(done: Outcome, alone: tuple[float, int] | None) -> dict[str, Any]:
 
 
 def _warn(command: Command, done: Outcome) -> None:
-    """What went on that the trace does not have, a line each on standard error."""
+    """Warn on stderr of events that the trace does not contain, one line each."""
     program = oneline(command.words[0])
     if done.status:
         how = f"with status {done.status}"

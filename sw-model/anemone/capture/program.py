@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs any x86-64 program in QEMU's user mode with our plugin; reads the lines that left its cache.
+"""Runs an x86-64 program in QEMU's user mode with our plugin, and reads the lines that left its
+cache.
 
-The layouts of the plugin's files are those of sim/capture/qemu/output.hpp; core.hpp's kinds have
-the order of anemone.trace's.
+The layouts of the plugin's files are those of sim/capture/qemu/output.hpp. The kinds of core.hpp
+are in the order of anemone.trace.
 """
 
 from __future__ import annotations
@@ -48,22 +49,22 @@ _INSTRUCTION = np.dtype(
     ]
 )  # fmt: skip
 _OPERATION = np.dtype([("address", "<u8"), ("bytes", "<u4"), ("store", "<u4")])
-_DONE = 3  # the phase in which nothing is recorded any more
-_STDERR = 2  # where what a program prints goes
-_PATIENCE = 10  # seconds that a program has to end when it is asked to
-_LOOK = 0.05  # seconds between two looks
-
-# Called with lines recorded and instructions executed so far.
+_DONE = 3  # the phase after the recording
+_STDERR = 2  # a program's output goes here
+_PATIENCE = 10  # seconds between SIGTERM and SIGKILL
+_LOOK = 0.05  # seconds between two polls
+# Progress callback: (lines recorded, instructions executed).
 Step = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class RunSettings:
-    """What only a program in QEMU has. Raises InputError, naming the option, for what cannot be.
+    """Settings of programs in QEMU. Raises InputError, which names the option.
 
-    instruction_ps: of a thread that waits for no memory, picoseconds an instruction: two a cycle at
-    2 GHz. skip, warm: instructions, of all threads, before the recording: the first only touch
-    pages, the next fill the cache. instructions: how many to write down one by one.
+    instruction_ps: picoseconds per instruction of a thread that does not wait for memory; the
+    default is two instructions per cycle at 2 GHz. skip, warm: instructions of all threads before
+    the recording; skipped ones only touch pages, the next ones fill the cache. instructions: how
+    many to record individually.
     """
 
     instruction_ps: int = 250
@@ -86,10 +87,11 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class Outcome:
-    """capture: what left the cache. totals: the plugin's counts. seconds: wall time, to the last
-    line. status: how the program ended by itself (negative: by a signal), None where it was ended,
-    as enough was recorded or the user interrupted. instructions: arrays of _INSTRUCTION and
-    _OPERATION, if asked for."""
+    """capture: lines that left the cache. totals: the plugin's counts. seconds: wall-clock time
+    until the last line. status: the program's exit status (negative for a signal), None if it was
+    stopped because enough was recorded or the user interrupted it. instructions: arrays of
+    _INSTRUCTION and _OPERATION, if requested.
+    """
 
     capture: Capture
     totals: dict[str, int]
@@ -99,7 +101,7 @@ class Outcome:
 
 
 class Guest:
-    """The program while it runs, for what drives it."""
+    """The running program, for a function that drives it."""
 
     def __init__(self, process: subprocess.Popen[bytes], totals: mmap.mmap) -> None:
         self._process, self._totals = process, totals
@@ -113,17 +115,17 @@ class Guest:
         return self._totals[at : at + _ERROR_BYTES].split(b"\0")[0].decode(errors="replace")
 
     def record(self) -> None:
-        """End the hold: skip, warm and record from here on."""
+        """End the hold: skip, warm and record from now on."""
         at = 8 * _TOTALS.index("hold")
         self._totals[at : at + 8] = bytes(8)
 
     def over(self) -> bool:
-        """Whether it has ended or enough is recorded."""
+        """Whether the program has ended or enough is recorded."""
         return self._process.poll() is not None or self.count("phase") == _DONE
 
 
 def find_program(words: Sequence[str], field: str = "PROGRAM") -> Path:
-    """The executable that the command's first word names. Raises InputError if QEMU cannot."""
+    """The executable of the command's first word. Raises InputError if QEMU cannot run it."""
     if not words:
         raise InputError("command line", "capture", field, MISSING, "-- PROGRAM ARGS")
     found = shutil.which(words[0])
@@ -145,9 +147,10 @@ def find_program(words: Sequence[str], field: str = "PROGRAM") -> Path:
 
 @dataclass(frozen=True)
 class Command:
-    """A program to run: its words, its name in what is written, its environment (the caller's where
-    None). root: where its loader and libraries are looked for first. drive: called beside it;
-    nothing is recorded before it says so."""
+    """A program to run. words: its command line. name: its name in the trace. environment: None for
+    the caller's. root: searched first for its loader and libraries. drive: called while it runs;
+    recording starts when it calls Guest.record.
+    """
 
     words: Sequence[str]
     name: str
@@ -163,23 +166,24 @@ def run_program(
     tools: Tools,
     step: Step | None = None,
 ) -> Outcome:
-    """Run a program to its end, or until enough is recorded. Raises InputError.
+    """Run a program until it ends or enough is recorded. Raises InputError.
 
-    What it prints goes to standard error. An interrupt (Ctrl-C) ends it as --events does.
+    Its output goes to standard error. An interrupt (Ctrl-C) has the same effect as reaching
+    --events.
     """
     program = find_program(command.words)
     with tempfile.TemporaryDirectory(prefix="anemone-capture-") as folder:
         files = {n: Path(folder, n) for n in ("settings", "rows", "instructions", "operations")}
         held = int(command.drive is not None)
         files["settings"].write_text(f"{settings.text()}\n{own.text()} hold={held}\n")
-        # A comma in a path is written twice, as QEMU's options want it.
+        # QEMU's options require commas in paths to be doubled.
         plugin = [f"{n}={path}".replace(",", ",,") for n, path in files.items()]
         plugin_path = str(tools.plugin).replace(",", ",,")
         words = [*tools.qemu, "-seed", str(settings.seed % 2**32), "-0", command.words[0]]
         words += ["-L", str(command.root)] if command.root else []
         words += ["-plugin", ",".join([plugin_path, *plugin]), str(program), *command.words[1:]]
         started = time.monotonic()
-        # In a group of its own: we handle an interrupt, and signal all that it started.
+        # A new process group, so that only we get an interrupt, and can signal all its processes.
         process = subprocess.Popen(words, stdout=_STDERR, env=command.environment, process_group=0)
         try:
             guest = _attach(process, files["rows"])
@@ -202,13 +206,13 @@ def run_program(
 
 
 def _signal(process: subprocess.Popen[bytes], number: int) -> None:
-    """Send a signal to it and to all that it started."""
+    """Send a signal to the process group."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, number)
 
 
 def _attach(process: subprocess.Popen[bytes], path: Path) -> Guest:
-    """Wait until the plugin has begun. Raises InputError if it does not."""
+    """Wait until the plugin has started. Raises InputError if it does not."""
     while not (path.exists() and path.stat().st_size > _FIRST_ROW):
         if process.poll() is not None:
             said = Bare(f"ended with status {process.returncode} before the program began")
@@ -219,7 +223,7 @@ def _attach(process: subprocess.Popen[bytes], path: Path) -> Guest:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ask it to end by SIGTERM and wait some seconds."""
+    """Send SIGTERM and wait some seconds for the end."""
     _signal(process, signal.SIGTERM)
     with suppress(subprocess.TimeoutExpired):
         process.wait(_PATIENCE)
@@ -267,9 +271,9 @@ def _outcome(
 
 
 def native_run(words: Sequence[str]) -> tuple[float, int]:
-    """The program by itself: its wall time in seconds, and how it ended.
+    """Run the program natively. Returns wall-clock seconds and exit status.
 
-    It reads the standard input, which then is as it was. Raises InputError if that cannot be.
+    Standard input is rewound afterwards. Raises InputError if it cannot be.
     """
     find_program(words)
     given = 0

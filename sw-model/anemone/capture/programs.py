@@ -18,19 +18,19 @@ from anemone.capture.debian import fetch_sqlite
 from anemone.capture.program import Command, Guest, RunSettings
 from anemone.io.errors import Bare, InputError
 
-# A fixed environment: the caller's would move the program's stack.
+# A fixed environment, because the caller's size would move the program's stack.
 _ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C"}
-_PATIENCE = 60  # seconds that a server has to answer
-_LOOK = 0.05  # seconds between two looks
-
-# Makes a sample's command, of the program's root, a folder for its files, and the seed.
+_PATIENCE = 60  # seconds within which a server has to answer
+_LOOK = 0.05  # seconds between two polls
+# Makes a sample's command from the program's root, a folder for its files, and the seed.
 Make = Callable[[Path, Path, int], Command]
 
 
 @dataclass(frozen=True)
 class ProgramSample:
-    """A trace of a program of Debian. package: as mk/capture-tools.sh calls it. tenant: its number
-    in the trace. settings: this sample's defaults where they differ from Settings'."""
+    """A sample that is a Debian program. package: its name in mk/capture-tools.sh. tenant: its
+    number in the trace. settings: the sample's defaults that differ from Settings'.
+    """
 
     name: str
     about: str
@@ -42,16 +42,16 @@ class ProgramSample:
 
 
 def _native(root: Path, program: str) -> list[str]:
-    """The words that run a program of a root by itself, with the libraries beside it."""
+    """The command that runs a program of a root natively, with the root's libraries."""
     libraries = ":".join(str(root / folder / "x86_64-linux-gnu") for folder in ("usr/lib", "lib"))
     loader = root / "lib64" / "ld-linux-x86-64.so.2"
     return [str(loader), "--library-path", libraries, str(root / program)]
 
 
-# --- redis-server, asked by redis-benchmark -----------------------------------------------------
+# --- redis-server, driven by redis-benchmark ----------------------------------------------------
 
 _KEYS, _VALUE = 60_000, 400
-_LOADED = 150_000  # requests: of the keys, all but a twelfth are there then
+_LOADED = 150_000  # requests that load all but a twelfth of the keys
 
 
 def _redis(root: Path, folder: Path, seed: int) -> Command:
@@ -67,7 +67,7 @@ def _redis(root: Path, folder: Path, seed: int) -> Command:
         _wait_for(int(port), guest)
         _run([*client, "-n", str(_LOADED), "-t", "set"])
         guest.record()
-        # Nine of ten clients read; both go on for ever.
+        # Nine of ten clients read. Both groups run until they are killed.
         with (
             _beside([*client, "-l", "-c", "45", "-t", "get"]),
             _beside([*client, "-l", "-c", "5", "-t", "set"]),
@@ -122,7 +122,7 @@ def _rocksdb(root: Path, folder: Path, seed: int) -> Command:
 
 
 def _gcc(root: Path, folder: Path, seed: int) -> Command:
-    """-frandom-seed: or else names within the object are drawn by chance."""
+    """-frandom-seed makes names in the object reproducible."""
     source = BUILT / "sqlite-source"
     fetch_sqlite(source)
     given = source / "sqlite3.i"

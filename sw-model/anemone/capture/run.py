@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a captured program, reads the lines that left its cache; merges the tenants of a sample."""
+"""Runs a captured program, reads the lines that left its cache, and merges a sample's tenants."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from anemone.capture.samples import Part
 from anemone.capture.settings import BASE_PAGE, HUGE_PAGE, LINE, Settings
 from anemone.io.errors import Bare, InputError
 
-# Flags beside the address of an event (sim/capture/filter.hpp).
+# Flags in the word of an event's address (sim/capture/filter.hpp).
 WRITE, PREFETCH, NON_TEMPORAL = 1 << 63, 1 << 62, 1 << 61
 _ADDRESS = NON_TEMPORAL - 1
 _EVENT_BYTES = 16
 
-Step = Callable[[int], None]  # called with the number of events so far
+Step = Callable[[int], None]  # progress callback: events so far
 
 
 @dataclass(frozen=True, eq=False)
 class Capture:
     """Lines that left or entered a cache, in order.
 
-    addr uint64[n], physical byte addresses; write, prefetch, non_temporal bool[n]; time_ns
-    uint64[n], never falling; tenant uint16[n]. `programs` has each program's own totals. `more`:
-    further columns of a program that QEMU ran, by name (program.py).
+    addr: uint64[n], physical byte addresses. write, prefetch, non_temporal: bool[n]. time_ns:
+    uint64[n], non-decreasing. tenant: uint16[n]. programs: the totals of each program. more:
+    additional columns of a program in QEMU, by name (program.py).
     """
 
     addr: np.ndarray
@@ -55,7 +55,7 @@ COLUMNS = ("addr", "write", "prefetch", "non_temporal", "time_ns", "tenant")
 
 
 def run(program: Path, part: Part, settings: Settings, step: Step | None = None) -> Capture:
-    """Run one captured program to the end. Raises InputError if it fails."""
+    """Run one captured program to its end. Raises InputError if it fails."""
     arguments = [f"{name}={value}" for name, value in part.arguments.items()]
     with tempfile.TemporaryDirectory(prefix="anemone-capture-") as folder:
         events, totals = Path(folder, "events"), Path(folder, "totals")
@@ -95,7 +95,9 @@ def run(program: Path, part: Part, settings: Settings, step: Step | None = None)
 
 
 def _watch(process: subprocess.Popen[str], events: Path, step: Step | None) -> str:
-    """Wait for the end, telling how far it is by the size of the file; what the program said."""
+    """Wait for the end and report progress by the size of the file. Returns the program's
+    output.
+    """
     while True:
         try:
             said, _ = process.communicate(timeout=0.2)
@@ -108,8 +110,8 @@ def _watch(process: subprocess.Popen[str], events: Path, step: Step | None) -> s
 def merge(captures: list[Capture], events: int) -> Capture:
     """Merge programs on one device by time, until the first of them ends.
 
-    At most `events` rows; of equal times the earlier program's first. Each program keeps a cache of
-    its own, as with a cache that is partitioned between tenants.
+    At most `events` rows; at equal times, programs are in their order in the list. Each program has
+    its own cache, as with a cache that is partitioned between tenants.
     """
     order = np.argsort(np.concatenate([c.time_ns for c in captures]), kind="stable")
     joined = {n: np.concatenate([getattr(c, n) for c in captures])[order] for n in COLUMNS}
@@ -120,7 +122,7 @@ def merge(captures: list[Capture], events: int) -> Capture:
 
 
 def summary(capture: Capture) -> dict[str, Any]:
-    """What a trace holds; counts of lines, bytes and seconds of the trace's clock."""
+    """Statistics of a trace; seconds are of the trace's clock."""
 
     def distinct(unit: int) -> int:
         return len(np.unique(capture.addr // np.uint64(unit)))

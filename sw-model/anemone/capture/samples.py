@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our four samples: which programs, with what arguments, and where their pages lie."""
+"""Our four samples: programs, arguments and page placement."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Part:
-    """One program of a sample, seen by the device as one tenant.
+    """One program of a sample; the device sees it as one tenant.
 
-    `arguments` are the program's own, `name=value`, whole numbers (its source's first comment says
-    what they mean).
+    arguments: the program's arguments `name=value`, integers; the first comment of its source
+    explains them.
     """
 
     program: str
@@ -22,9 +22,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Sample:
-    """A trace that `anemone capture` makes: `parts` run beside each other, merged by time.
+    """A trace that `anemone capture` makes: the traces of `parts`, merged by time.
 
-    `settings` are this sample's defaults where they differ from Settings'.
+    settings: the sample's defaults that differ from Settings'.
     """
 
     name: str

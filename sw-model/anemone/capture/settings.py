@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings of a capture: cache, prefetcher, pages, clock. Only this file has the defaults;
+"""Settings of a capture: cache, prefetcher, pages, clock. The defaults are only in this file;
 sim/capture/config.hpp has the same list and requires a value for each."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from anemone.io.errors import InputError
 
-LINE = 64  # bytes, the unit that leaves the cache
+LINE = 64  # bytes
 HUGE_PAGE = 2 << 20
 BASE_PAGE = 4 << 10
 
@@ -22,7 +22,7 @@ class Pages(StrEnum):
 
 
 class Placement(StrEnum):
-    """Where pages go: in the order of their first touch, or anywhere, by a seeded permutation."""
+    """Order of frames: by first touch, or random by the seed."""
 
     first_touch = "first-touch"
     scattered = "scattered"
@@ -30,12 +30,12 @@ class Placement(StrEnum):
 
 @dataclass(frozen=True)
 class Settings:
-    """One program's capture. Raises InputError, naming the option, for what cannot be.
+    """Settings of one program's capture. Raises InputError, which names the option.
 
-    Times are picoseconds of a single core: `access_ps` a visible load or store and the instructions
-    around it, `call_ps` a function entered, `stall_ps` what a demand miss holds the core up for
-    (200 ns of CXL memory, ten misses at once), `line_ps` any line moved (20 GB/s, one core's most).
-    `slow_down` multiplies all four, so that a million lines last seconds and not milliseconds.
+    Times are picoseconds of a single core. access_ps: a visible load or store with the instructions
+    around it. call_ps: a function call. stall_ps: stall of a demand miss (200 ns of CXL memory with
+    ten parallel misses). line_ps: transfer of a line (20 GB/s, the most of one core). slow_down
+    multiplies all four, so that a million lines last seconds instead of milliseconds.
     """
 
     llc_kib: int = 2048
@@ -75,7 +75,7 @@ class Settings:
             raise InputError("command line", "capture", option, getattr(self, name), allowed)
 
     def text(self) -> str:
-        """As the captured program reads it: `name=value`, blanks between."""
+        """The settings for the captured program: `name=value`, separated by spaces."""
         words = []
         for field in fields(self):
             value = getattr(self, field.name)

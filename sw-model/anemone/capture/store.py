@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a capture as Parquet: the columns of a trace, and where it came from in the metadata; the
-instructions of a program, too."""
+"""Writes captures as Parquet: traces, with their origin in the metadata, and instructions."""
 
 from __future__ import annotations
 
@@ -19,19 +18,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 METADATA = b"anemone.capture"
-# By measurement on the four samples, in bits an event after zstd: addresses split into byte streams
-# take 0.3 to 16 where plain ones take 7 to 18; times as differences take 0.1 to 7 where plain ones
-# take 15 to 21.
+# Measured on the four samples, in bits per event after zstd: addresses take 0.3 to 16 as byte
+# streams and 7 to 18 plain; times take 0.1 to 7 as differences and 15 to 21 plain.
 _ENCODING = {"addr": "BYTE_STREAM_SPLIT", "write": "RLE", "time_ns": "DELTA_BINARY_PACKED"}
 _MORE_ENCODING = {"dep": "RLE", "op": "DELTA_BINARY_PACKED"}
-_ROWS = 1 << 20  # a row group
+_ROWS = 1 << 20  # rows in a row group
 _LEVEL = 19
 
 
 def write(capture: Capture, path: Path, origin: dict[str, Any]) -> int:
-    """Write a temporary file, rename it to `path`; its size in bytes. Raises InputError.
+    """Write a trace to `path` atomically. Returns its size in bytes. Raises InputError.
 
-    `origin` goes into the file's metadata as JSON.
+    origin: written to the file's metadata as JSON.
     """
     import pyarrow as pa
 
@@ -55,8 +53,9 @@ def write(capture: Capture, path: Path, origin: dict[str, Any]) -> int:
 def write_instructions(
     rows: np.ndarray, operations: np.ndarray, path: Path, origin: dict[str, Any]
 ) -> int:
-    """Write instructions with their loads and stores (program.py's arrays), a row each, as `write`
-    does. Operations are lists: addresses, sizes in bytes, whether they are stores."""
+    """Write instructions (program.py's arrays) like `write`, one row each. Their loads and stores
+    are lists of addresses, of sizes in bytes, and of whether they are stores.
+    """
     import pyarrow as pa
 
     offsets = pa.array(np.append(rows["first"], len(operations)).astype(np.int32))
@@ -116,7 +115,7 @@ def origin_of(path: Path) -> dict[str, Any]:
 
 
 def columns_equal(a: Path, b: Path) -> bool:
-    """Whether two files hold the same rows, however they are encoded."""
+    """Whether two files have the same rows, independent of their encoding."""
     import pyarrow.parquet as pq
 
     left, right = pq.read_table(a), pq.read_table(b)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""QEMU's user mode and the programs of others, fetched where they are missing
-(mk/capture-tools.sh)."""
+"""QEMU's user mode and Debian programs, fetched if missing (mk/capture-tools.sh)."""
 
 from __future__ import annotations
 
@@ -15,8 +14,9 @@ from anemone.io.errors import Bare, InputError
 
 @dataclass(frozen=True)
 class Tools:
-    """qemu: the command's words. plugin: ours, for its -plugin. roots: the asked-for programs', by
-    name: folders with the program and all its libraries."""
+    """qemu: QEMU's command. plugin: our plugin for -plugin. roots: folders of the requested
+    programs with all their libraries, by name.
+    """
 
     qemu: tuple[str, ...]
     plugin: Path
@@ -25,7 +25,7 @@ class Tools:
 
 @functools.cache
 def find_tools(*names: str) -> Tools:
-    """QEMU, our plugin, and the programs of these names. Raises InputError, one line."""
+    """QEMU, our plugin, and the programs with these names. Raises InputError (one line)."""
     found = _fetched(*names)
     roots = {name: Path(found[name]) for name in names}
     return Tools(tuple(found["qemu"].split()), build_plugin(Path(found["zydis"])), roots)
@@ -33,7 +33,7 @@ def find_tools(*names: str) -> Tools:
 
 @functools.cache
 def find_loads_tools() -> Tools:
-    """QEMU and the plugin of sampled loads. Raises InputError, one line."""
+    """QEMU and the plugin of sampled loads. Raises InputError (one line)."""
     found = _fetched()
     return Tools(tuple(found["qemu"].split()), build_loads_plugin(Path(found["zydis"])), {})
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control plane: telemetries as NEMO's listings write them, on the golden model or a device.
+"""The control plane: telemetries in the style of NEMO's listings, on a model, the RTL or a device.
 
 controller = ModelController(Geometry())    # or RtlController(), DeviceController("/dev/anemone0")
 hot = controller.register(Spec(primary=Field(ALL_MEMORY, 21), read_effect=("reset", 0)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control plane on a device, through the driver: ioctls of /dev/anemoneN."""
+"""The control plane on a device, through the driver's ioctls of /dev/anemoneN."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def _ioctl(fd: int, call: int, content: ctypes.Structure) -> None:
 
 
 class DeviceController(Controller):
-    """An open device; addresses and keys are the device's, from 0, unless host.
+    """An open device. Addresses and keys are the device's, from 0, or with `host` the host's.
 
-    ioctl, read: the system's, for tests. Raises OSError as the system does.
+    ioctl, read: the system's functions; tests replace them. Raises the system's OSError.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class DeviceController(Controller):
         self.channels = int(info.channels)
 
     def close(self) -> None:
-        """The driver ends all telemetries of the file."""
+        """Close the device; the driver then removes all telemetries of the file."""
         os.close(self._fd)
         self.registered.clear()
 
@@ -93,7 +93,7 @@ class _OfDevice(Registered):
         return self._values(snapshot, uapi.READ_CHANNELS, self._device.channels)
 
     def read(self, snapshot: bool = False) -> np.ndarray:
-        # The driver folds, since it knows the counters' initial values.
+        # The driver combines the channels, because it knows the counters' initial values.
         return self._values(snapshot, 0, 1).reshape(self.regions, -1)
 
     def _values(self, snapshot: bool, flags: int, each: int) -> np.ndarray:
@@ -113,9 +113,6 @@ class _OfDevice(Registered):
 
 
 def _spec(spec: Spec, host: bool) -> uapi.SpecOf:
-    if spec.hash[1]:
-        raise ValueError(f"hash is {spec.hash}; allowed: none on a device, which has no hash stage")
-
     def operation(op: int, operand: int | str) -> uapi.Operation:
         if isinstance(operand, str):
             return uapi.Operation(op=op, source=uapi.OPERANDS[operand])
@@ -134,4 +131,5 @@ def _spec(spec: Spec, host: bool) -> uapi.SpecOf:
         regions=spec.regions,
         flags=uapi.SPEC_HOST if host else 0,
         width=spec.width,
+        hash=uapi.Hash(multiplier=spec.hash[0], size=spec.hash[1]),
     )

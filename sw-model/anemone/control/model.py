@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control plane on pipelines in this process: the golden model's, or the Verilated RTL's."""
+"""The control plane on pipelines of the golden model or of the Verilated RTL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from anemone.telemetry import Rule
 
 
 class PipelineController(Controller):
-    """A device's pipelines; `access` is its memory's traffic."""
+    """A controller of pipelines; `access` makes memory traffic."""
 
     def __init__(self, pipelines: Pipelines) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class PipelineController(Controller):
         return one
 
     def access(self, addr: np.ndarray, write: np.ndarray) -> None:
-        """Requests in their order: byte addresses uint64[n], bool[n]."""
+        """Make requests in order. addr: byte addresses, uint64[n]. write: bool[n]."""
         self.pipelines.events(addr, write)
 
     def events(self) -> list[Event]:
@@ -59,16 +59,17 @@ class PipelineController(Controller):
 
 
 class ModelController(PipelineController):
-    """The golden model of a geometry: every count is the hardware's."""
+    """The golden model with a geometry; its counts equal the hardware's."""
 
     def __init__(self, geometry: Geometry | None = None) -> None:
         super().__init__(ModelPipelines(geometry or Geometry()))
 
 
 class RtlController(PipelineController):
-    """The Verilated expander of a geometry, built if need be. Close it: it is a process.
+    """The Verilated expander with a geometry, built if necessary. Call close(), since it is a
+    process.
 
-    Raises CosimError where it does not start or does not answer.
+    Raises CosimError if it does not start or answer.
     """
 
     def __init__(self, geometry: Geometry | None = None) -> None:
@@ -92,7 +93,7 @@ class _OfPipeline(Registered):
         self.pipeline.set_translation(key, base, region is not None)
 
     def by_channel(self, snapshot: bool) -> np.ndarray:
-        # A read with effect is of whole lines: counters behind the last region are unused.
+        # A read with effect covers whole lines; counters after the last region are unused.
         n = self.regions * self.region_counters
         return self.pipeline.read(range(n), effect=not snapshot)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pipelines that run rules, one each: of the golden model here, of the RTL in rtl.py."""
+"""Pipelines that run one rule each: those of the golden model here, those of the RTL in rtl.py."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Pipeline(Protocol):
-    """What golden.Telemetry and the RTL's pipeline have alike; golden.Telemetry describes it."""
+    """The common interface of golden.Telemetry, which documents it, and the RTL's pipeline."""
 
     rule: Rule
     notified: tuple[int, int] | None
@@ -33,14 +33,14 @@ class Pipeline(Protocol):
 
 
 class Pipelines(ABC):
-    """A device's pipelines of a geometry."""
+    """The pipelines of a device with a geometry."""
 
     def __init__(self, geometry: Geometry) -> None:
         self.geometry = geometry
 
     @abstractmethod
     def add(self, rule: Rule) -> Pipeline:
-        """Run a rule. Raises ValueError where all pipelines are taken."""
+        """Run a rule. Raises ValueError if all pipelines are in use."""
 
     @abstractmethod
     def remove(self, pipeline: Pipeline) -> None:
@@ -48,14 +48,13 @@ class Pipelines(ABC):
 
     @abstractmethod
     def events(self, addr: np.ndarray, write: np.ndarray, idle: Sequence[Pipeline] = ()) -> None:
-        """Requests in their order, to all pipelines: byte addresses uint64[n], bool[n].
+        """Send requests to all pipelines in order. addr: byte addresses, uint64[n]. write: bool[n].
 
-        idle: pipelines that map nothing and whose event counts nobody reads; they may skip the
-        requests.
+        idle: pipelines without mapped keys whose event counts are not read; they may skip requests.
         """
 
-    def close(self) -> None:  # noqa: B027, there is nothing to do for a model
-        """No calls follow."""
+    def close(self) -> None:  # noqa: B027, a model has nothing to close
+        """Release the device; no calls may follow."""
 
     def _taken(self) -> ValueError:
         return ValueError(f"all {self.geometry.pipelines} pipelines are taken")
@@ -69,7 +68,7 @@ class ModelPipelines(Pipelines):
         self._running: list[Telemetry] = []
 
     def add(self, rule: Rule) -> Telemetry:
-        from anemone.golden import Telemetry  # compiled; a device's host needs no compiler
+        from anemone.golden import Telemetry  # needs a compiler, which a device's host may not have
 
         if len(self._running) == self.geometry.pipelines:
             raise self._taken()
@@ -86,9 +85,10 @@ class ModelPipelines(Pipelines):
 
 
 def on_engine(engine: str, geometry: Geometry) -> Pipelines:
-    """Pipelines at least as large as a geometry's: "model", or "rtl", the Verilated expander's.
+    """Pipelines of at least a geometry's size. engine: "model", or "rtl" for the Verilated
+    expander.
 
-    The RTL is the prototype's if that is large enough, so that one simulator serves most
+    The RTL has the prototype's geometry if that is large enough, so that one simulator serves most
     geometries; unused counters stay 0.
     """
     if engine == "model":

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interface of every kind of controller: NEMO §3.2, as the driver implements it.
+"""The interface of all controllers: NEMO §3.2, as the driver implements it.
 
-A telemetry has regions; a key of the translation is mapped to one of them, and a region has as many
-counters as there are offsets, rounded up to a power of two.
+A telemetry has regions, and translation maps a key to a region. A region has a counter for each
+offset; their number is rounded up to a power of two.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from anemone.telemetry.rules import EFFECTS, HASH_BITS, OPERANDS, OPS, PREDICATE
 
 ALL_MEMORY = (1 << 64) - 1
 SUMMED = ("add", "sub")
-FOLDED = (*SUMMED, "xor", "or", "max", "addsat")  # the channels' counts, from 0, fold into one
+FOLDED = (*SUMMED, "xor", "or", "max", "addsat")  # ops whose channels can be combined
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,13 @@ class Field:
 
 @dataclass(frozen=True, kw_only=True)
 class Spec:
-    """A rule (Table 1). start, end: bytes, end exclusive; both 0: all memory.
+    """A rule (Table 1).
 
-    update: an op and its operand, a number, "line" or "is_write". notify: a predicate and its
-    operand. hash: of the offset, an odd multiplier and how many counters it chooses from; 0: none.
-    read_effect: "none", "reset" to a value, or an op and its operand. width: bits of a
-    counter. regions: wanted at a time; 0: as many as a pipeline holds. Raises ValueError.
+    start, end: bytes, end exclusive; both 0 select all memory. update: an op and its operand: a
+    number, "line" or "is_write". notify: a predicate and its operand. hash: an odd multiplier and
+    the number of counters for a hash of the offset; 0 for none. read_effect: "none", "reset" and
+    its value, or an op and its operand. width: bits of a counter. regions: number of regions; 0 for
+    as many as a pipeline holds. Raises ValueError.
     """
 
     name: str = "telemetry"
@@ -79,7 +80,9 @@ class Spec:
 
 @dataclass(frozen=True)
 class Event:
-    """A notification. counter: region * region_counters + offset, the first since the last."""
+    """A notification. counter: region * region_counters + offset of the first counter since the
+    last notification.
+    """
 
     telemetry: int
     counter: int
@@ -87,7 +90,7 @@ class Event:
 
 
 class Registered(ABC):
-    """A telemetry that runs. regions: there are so many."""
+    """A running telemetry. regions: the number of its regions."""
 
     def __init__(self, spec: Spec, number: int, regions: int) -> None:
         self.spec, self.number, self.regions = spec, number, regions
@@ -97,20 +100,23 @@ class Registered(ABC):
 
     @abstractmethod
     def set_translation(self, key: int, region: int | None) -> None:
-        """Map a key to a region; None: unmap it. Raises ValueError past the table or regions."""
+        """Map a key to a region, or unmap it for None. Raises ValueError if one is out of range."""
 
     @abstractmethod
     def by_channel(self, snapshot: bool) -> np.ndarray:
-        """uint64[regions * region_counters, channels], with the read effect unless a snapshot."""
+        """Read the counters by channel, with the read effect unless it is a snapshot:
+        uint64[regions * region_counters, channels].
+        """
 
     @abstractmethod
     def remove(self) -> None:
         """Stop it and free its pipeline."""
 
     def read(self, snapshot: bool = False) -> np.ndarray:
-        """uint64[regions, region_counters], folded over the channels by the op's own rule (§3.2).
+        """Read the counters, combined over the channels by the op's rule (§3.2):
+        uint64[regions, region_counters].
 
-        Raises ValueError for an op whose channels have no one value from 0 on (shifts).
+        Raises ValueError for ops whose channels cannot be combined (shifts).
         """
         values = self.by_channel(snapshot)
         return fold(self.spec.update[0], self.spec.width, values).reshape(self.regions, -1)
@@ -121,13 +127,13 @@ class Registered(ABC):
             raise ValueError(f"{len(keys)} keys; allowed: at most {self.regions} regions")
         for key in self._keys:
             self.set_translation(key, None)
-        self.read()  # the counts were of the earlier regions
+        self.read()  # discard counts of the earlier regions
         self._keys = list(keys)
         for region, key in enumerate(self._keys):
             self.set_translation(key, region)
 
     def on_notify(self, callback: Callable[[Event], None]) -> None:
-        """Call it with each event that Controller.dispatch finds."""
+        """Register a callback for the events that Controller.dispatch finds."""
         self.callbacks.append(callback)
 
 
@@ -143,15 +149,15 @@ class Controller(ABC):
 
     @abstractmethod
     def events(self) -> list[Event]:
-        """Notifications since the last call; their pipelines are armed again."""
+        """Notifications since the last call; their pipelines are re-armed."""
 
-    def wait(self, seconds: float) -> None:  # noqa: B027, a model's traffic does not go on
-        """Wait for an event, so many seconds at most."""
+    def wait(self, seconds: float) -> None:  # noqa: B027, a model has no traffic meanwhile
+        """Wait for an event, at most this many seconds."""
 
     def dispatch(self, wait_s: float = 0.0) -> int:
-        """Call the callbacks of what has happened; returns the number of events.
+        """Call the callbacks of all pending events. Returns the number of events.
 
-        wait_s: how long to wait for one at most. A model has no traffic meanwhile.
+        wait_s: longest time to wait for an event.
         """
         self.wait(wait_s)
         found = self.events()
@@ -163,7 +169,7 @@ class Controller(ABC):
 
 
 def fold(op: str, width: int, values: np.ndarray) -> np.ndarray:
-    """uint64[n] of uint64[n, channels]: one value of all channels, whose counters began at 0."""
+    """Combine channels whose counters started at 0: uint64[n] from uint64[n, channels]."""
     if op not in FOLDED:
         raise ValueError(f"update is {op!r}; read by_channel, as shifts of 0 have no one value")
     if op == "xor":
@@ -183,5 +189,5 @@ def fold(op: str, width: int, values: np.ndarray) -> np.ndarray:
 
 
 def sweep_s(regions: int, at_once: int, period_s: float) -> float:
-    """The time until each of the regions was watched once (§6.1)."""
+    """The time to watch each region once (§6.1)."""
     return -(-regions // at_once) * period_s

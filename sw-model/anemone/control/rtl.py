@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pipelines of the Verilated expander, by registers and telemetry region (docs/expander.md).
+"""Pipelines of the Verilated expander, through registers and telemetry region (docs/expander.md).
 
-The expander is the co-simulation's server, whose memory accesses and whose BARs are used in turn:
-each access has been answered before software's next read or write, so their order is the program's.
+The expander is the co-simulation's server. Memory accesses and BAR accesses alternate: every memory
+access is answered before software's next read or write, so they are in program order.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from anemone.telemetry import Rule
 from anemone.telemetry.rules import NEAR, OP_CODES, OPERANDS, PREDICATES, WIDTHS
 
 _NO_EFFECT, _RESET, _OP = regs.ReadEffect
-_WINDOWS = 4  # that fit the region
+_WINDOWS = 4  # windows that the region has space for
 
 
 class RtlPipelines(Pipelines):
-    """Builds the simulator if need be, which takes minutes, and runs it. Raises CosimError.
+    """Builds the simulator if necessary, which takes minutes, and runs it. Raises CosimError.
 
-    flat: with flat memory mode, every channel so.
+    flat: configuration of flat memory mode for every channel.
     """
 
     def __init__(self, geometry: Geometry, flat: FlatConfig | None = None) -> None:
@@ -38,7 +38,7 @@ class RtlPipelines(Pipelines):
         self._running: dict[int, RtlPipeline] = {}
         window = int(self.get(regs.WINDOW.offset))
         base = max(geometry.device_bytes, _WINDOWS * window)
-        self.snapshots = window  # in the region
+        self.snapshots = window  # offset in the region
         self.set(regs.EFFECT_WINDOW.offset, base | 1)
         self.set(regs.SNAPSHOT_WINDOW.offset, base + window | 1)
         if flat:
@@ -78,7 +78,7 @@ class RtlPipelines(Pipelines):
             self._server.inject(rows(addr, write))
 
     def get(self, offset: int) -> np.uint64:
-        """A register of the control port."""
+        """Read a register of the control port."""
         return self.function.read(CONTROL, offset, 1)[0]
 
     def set(self, offset: int, value: int) -> None:
@@ -86,7 +86,7 @@ class RtlPipelines(Pipelines):
 
 
 class RtlPipeline:
-    """One pipeline that runs a rule; golden.Telemetry says what each call does."""
+    """One pipeline that runs a rule; golden.Telemetry documents the methods."""
 
     def __init__(self, device: RtlPipelines, number: int, rule: Rule) -> None:
         self.rule, self._device, self._number = rule, device, number
@@ -145,7 +145,7 @@ class RtlPipeline:
         if not len(index):
             return np.empty((0, channels), np.uint64)
         first, last = index[0] // self.per_line, index[-1] // self.per_line
-        # One line of each channel in turn.
+        # Lines of the channels alternate.
         words = self._words(first * channels, (last + 1 - first) * channels, effect)
         shifts = np.arange(0, 64, self.rule.width, dtype=np.uint64)
         counters = words[:, None] >> shifts & np.uint64((1 << self.rule.width) - 1)
@@ -153,7 +153,7 @@ class RtlPipeline:
         return by_channel.reshape(-1, channels)[np.asarray(index) - first * self.per_line]
 
     def _words(self, first: int, count: int, effect: bool) -> np.ndarray:
-        """uint64[count * 8], of lines that follow each other in the region."""
+        """The words of consecutive lines in the region: uint64[count * 8]."""
         geometry = self._device.geometry
         number = self._number * geometry.lines * geometry.channels + first
         at = (0 if effect else self._device.snapshots) + number * LINE_BYTES
@@ -161,19 +161,20 @@ class RtlPipeline:
 
 
 def _rule_registers(rule: Rule) -> list[tuple[Register, int]]:
-    """Registers and what they get, but for the commit."""
+    """The registers of a rule and their values, without the commit."""
     kind = {"none": _NO_EFFECT, "reset": _RESET}.get(rule.effect_op, _OP)
     control = regs.RULE_CONTROL.pack(
         enable=1, reads="R" in rule.type, writes="W" in rule.type, near=NEAR.index(rule.near),
         counter_width=WIDTHS.index(rule.width), operand_source=OPERANDS.index(rule.operand_kind),
         op=OP_CODES[rule.op], notify_op=PREDICATES.index(rule.notify_op), effect_kind=kind,
-        effect_op=OP_CODES.get(rule.effect_op, 0),
+        effect_op=OP_CODES.get(rule.effect_op, 0), hash=rule.hash_size > 0,
     )  # fmt: skip
     shifts = regs.RULE_SHIFTS.pack(primary=rule.primary_shift, sub=rule.sub_shift)
+    hashes = regs.RULE_HASH.pack(multiplier=rule.hash_multiplier, size=rule.hash_size)
     return [
         (regs.RULE_START, rule.start), (regs.RULE_END, rule.end),
         (regs.RULE_PRIMARY_MASK, rule.primary_mask), (regs.RULE_SUB_MASK, rule.sub_mask),
-        (regs.RULE_SHIFTS, shifts), (regs.RULE_OPERAND, rule.operand),
+        (regs.RULE_SHIFTS, shifts), (regs.RULE_HASH, hashes), (regs.RULE_OPERAND, rule.operand),
         (regs.RULE_NOTIFY_OPERAND, rule.notify_operand),
         (regs.RULE_EFFECT_OPERAND, rule.effect_operand), (regs.RULE_CONTROL, control),
     ]  # fmt: skip

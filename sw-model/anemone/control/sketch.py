@@ -12,18 +12,17 @@ from anemone.telemetry.rules import HASH_BITS
 
 
 class CountMin:
-    """A count-min sketch: each row is a telemetry, whose hash chooses one of its counters.
+    """A count-min sketch: each row is a telemetry whose hash selects one of its counters.
 
-    A region is a page of 2^shift bytes. Its estimate is the least of its counters: never less than
-    its count (until a counter saturates), and more by what shares all of them. size: counters of a
-    row. depth: rows, a pipeline each. spec: the filter and the width of the counters.
-
-    Raises ValueError if the controller has too few pipelines or counters.
+    A region is a page of 2^shift bytes. Its estimate is the minimum of its counters. This is at
+    least its count (until a counter saturates), and includes other regions that share all counters.
+    size: counters of a row. depth: number of rows, each on its own pipeline. spec: the filter and
+    the width of counters. Raises ValueError if the controller has too few pipelines or counters.
     """
 
     def __init__(
         self, controller: Controller, shift: int, size: int, depth: int,
-        spec: Spec = Spec(width=32), seed: int = 1,  # noqa: B008, a Spec does not change
+        spec: Spec = Spec(width=32), seed: int = 1,  # noqa: B008, a Spec is immutable
     ) -> None:  # fmt: skip
         if depth < 1:
             raise ValueError(f"depth is {depth}; allowed: 1 or more")
@@ -47,25 +46,27 @@ class CountMin:
             row.set_translation(0, 0)
 
     def read(self, snapshot: bool = False) -> np.ndarray:
-        """uint64[depth, size, channels]; the counters begin anew unless it is a snapshot."""
+        """Read the counters, uint64[depth, size, channels], and reset them unless it is a
+        snapshot.
+        """
         return np.stack([row.by_channel(snapshot)[: self.size] for row in self.rows])
 
     def estimate(self, counts: np.ndarray, regions: np.ndarray) -> np.ndarray:
-        """uint64[n]: how often regions were accessed, by what `read` returned.
+        """Estimated accesses of regions, uint64[n], from the result of `read`.
 
-        Each channel counts for itself, so that the least is taken of each, and they are summed.
+        Each channel counts separately, so the minimum is taken per channel and then summed.
         """
         at = [hashed(regions, multiplier, self.size) for multiplier in self.multipliers]
         rows = [count[index] for count, index in zip(counts, at, strict=True)]
         return np.minimum.reduce(rows).sum(axis=1)
 
     def remove(self) -> None:
-        """Stop it and free its pipelines."""
+        """Stop the sketch and free its pipelines."""
         for row in self.rows:
             row.remove()
 
 
 def hashed(offset: np.ndarray, multiplier: int, size: int) -> np.ndarray:
-    """The counter of each offset, as the match stage has it (docs/rules.md, `hash`)."""
+    """The counter of each offset, computed like the match stage (docs/rules.md, `hash`)."""
     low = offset.astype(np.uint64) * np.uint64(multiplier) & np.uint64((1 << HASH_BITS) - 1)
     return low * np.uint64(size) >> np.uint64(HASH_BITS)

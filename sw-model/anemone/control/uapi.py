@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver's structures (driver/include/uapi/linux/anemone.h) as ctypes has them.
+"""The driver's structures (driver/include/uapi/linux/anemone.h) as ctypes structures.
 
-A test compiles the header and compares sizes, places and the calls' numbers.
+A test compiles the header and compares sizes, offsets and ioctl numbers.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import ctypes
 from ctypes import c_char, c_uint8, c_uint32, c_uint64
 
 SPEC_HOST, READ_SNAPSHOT, READ_CHANNELS, ENTRY_UNMAP = 1, 1, 2, 1
-# Codes of the header, by the names of our rules.
+# The header's codes by the names in rule files.
 TYPES = {"R": 1, "W": 2, "RW": 3}
 OPS = {"none": 0, "add": 1, "sub": 2, "shr": 3, "shl": 4, "xor": 5, "or": 6, "max": 7,
        "addsat": 8, "reset": 9}  # fmt: skip
@@ -31,6 +31,10 @@ class Translation(ctypes.Structure):
     _fields_ = (("primary", FieldOf), ("sub", FieldOf))
 
 
+class Hash(ctypes.Structure):
+    _fields_ = (("multiplier", c_uint32), ("size", c_uint32))
+
+
 class Operation(ctypes.Structure):
     _fields_ = (("operand", c_uint64), ("op", c_uint8), ("source", c_uint8), ("pad", c_uint8 * 6))
 
@@ -40,7 +44,7 @@ class SpecOf(ctypes.Structure):
         ("name", c_char * 32), ("filter", Filter), ("translation", Translation),
         ("update", Operation), ("notify", Operation), ("read_effect", Operation),
         ("regions", c_uint32), ("flags", c_uint32), ("width", c_uint8), ("pad", c_uint8 * 7),
-        ("reserved", c_uint64 * 4),
+        ("hash", Hash), ("reserved", c_uint64 * 3),
     )  # fmt: skip
 
 
@@ -92,12 +96,12 @@ class EventOf(ctypes.Structure):
 
 
 def _call(number: int, size: int, reads: bool = True) -> int:
-    """_IOC of the kernel: direction, size, the device's letter, number."""
+    """The kernel's _IOC: direction, size, type, number."""
     return (3 if reads else 1) << 30 | size << 16 | 0xA7 << 8 | number
 
 
 INFO = _call(0, ctypes.sizeof(Info))
 ADD = _call(1, ctypes.sizeof(Add))
 REMOVE = _call(2, ctypes.sizeof(Id), reads=False)
-MAP = _call(3, 24)  # keeps the size that its structure had first
+MAP = _call(3, 24)  # keeps the number of the structure's first version
 READ = _call(4, ctypes.sizeof(Read))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Co-simulation: a Linux guest in QEMU, with the Verilated expander as its PCI function."""
+"""Co-simulation: a Linux guest in QEMU with the Verilated expander as a PCI function."""
 
 from anemone.cosim.guest import Guest
 from anemone.cosim.programs import build_anemonectl, build_module, build_plugin, build_program

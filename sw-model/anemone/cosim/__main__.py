@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m anemone.cosim shell [FILE...]: a shell in a guest that has the expander.
+"""python -m anemone.cosim shell [FILE...]: a shell in a guest with the expander.
 
-FILE: a module (NAME.ko, to /mod), a C file to compile or a program (to /bin). Ends with `poweroff
--f` in the guest, or with Ctrl-A X.
+FILE is a module (NAME.ko, goes to /mod), or a C file to compile or a program (go to /bin). End it
+with `poweroff -f` in the guest or with Ctrl-A X.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from anemone.cosim.tools import CosimError, find_tools
 
 
 def shell(files: list[Path]) -> int:
-    """Boots with the terminal as console; QEMU's exit status."""
+    """Boot with the terminal as console. Returns QEMU's exit status."""
     tools = find_tools()
     modules = [path for path in files if path.suffix == ".ko"]
     programs = [

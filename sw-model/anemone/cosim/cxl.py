@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CXL memory for a guest, a NUMA node of its own, and what QEMU sees of the accesses to it.
+"""CXL memory for a guest, as a NUMA node, and the accesses to it that QEMU sees.
 
-QEMU's own CXL device holds the bytes. A plugin (sim/plugin) has a cache in front, and what misses
-it goes into a ring of which the server makes accesses to the Verilated expander.
+QEMU's CXL device holds the bytes. A plugin (sim/plugin) models a cache, and its misses go through a
+ring to the server, which sends them to the Verilated expander.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from anemone.cosim.programs import build_plugin
 from anemone.cosim.server import Server
 from anemone.cosim.tools import CosimError, Tools
 
-# Where QEMU puts the first CXL window when the guest has less than 3 GiB; the guest is asked.
+# QEMU's address of the first CXL window if the guest has less than 3 GiB; `online` checks it.
 BASE = 0x1_1000_0000
 BYTES = 256 << 20
 NODE = 1
@@ -29,9 +29,10 @@ _SEEN, _READS, _WRITES, _PAGES, _N_PAGES = 16, 17, 18, 24, 8192
 
 
 class CxlMemory:
-    """The node of a guest on this server, which is one of `server()` and runs.
+    """The CXL node of a guest on a running server that `server()` made.
 
-    `guest` are arguments of Guest, and `online` the script by which it gets the node.
+    files, options, kernel: arguments for Guest. online: the script that creates the node in the
+    guest.
     """
 
     def __init__(self, tools: Tools, server: Server) -> None:
@@ -40,7 +41,7 @@ class CxlMemory:
         where = f"ring={server.ring},base={BASE:#x},bytes={BYTES:#x}"
         words = (
             "-machine cxl=on,cxl-fmw.0.targets.0=cxl,cxl-fmw.0.size=4G"
-            # To Linux a hypervisor's CXL regions have stale caches, which it refuses.
+            # Under a hypervisor Linux refuses CXL regions, because it cannot invalidate caches.
             " -cpu max,-hypervisor"
             f" -object memory-backend-ram,id=far,share=on,size={BYTES >> 20}M"
             " -device pxb-cxl,bus_nr=12,bus=pcie.0,id=cxl"
@@ -60,12 +61,12 @@ class CxlMemory:
     def options(self) -> list[str]:
         return self._options
 
-    # Only programs' pages go to the node, none of the kernel's own.
+    # Only pages of programs go to the node, none of the kernel.
     kernel = "memhp_default_state=online_movable"
 
     @property
     def online(self) -> str:
-        """Makes one region of the window, which comes up as a NUMA node."""
+        """The script that makes one region of the window, which becomes a NUMA node."""
         return f"""
             set -e
             for name in {" ".join(_MODULES)}; do insmod /mod/$name.ko; done
@@ -87,7 +88,7 @@ class CxlMemory:
         """
 
     def counts(self) -> dict[str, int]:
-        """What the plugin has counted: accesses before its cache; reads and writes behind it."""
+        """The plugin's counts: accesses before its cache, reads and writes behind it."""
         words = np.fromfile(self._ring, "<u8", _PAGES).tolist()
         return {
             "seen": int(words[_SEEN]),
@@ -96,18 +97,18 @@ class CxlMemory:
         }
 
     def pages(self) -> np.ndarray:
-        """Accesses behind the cache by huge page of the memory."""
+        """Accesses behind the cache, by huge page of the memory."""
         words = np.fromfile(self._ring, "<u8", _PAGES + _N_PAGES)
         return words[_PAGES : _PAGES + (BYTES >> 21)].astype(np.int64)
 
 
 def server() -> Server:
-    """A server whose device is at the node's addresses, and that takes its accesses."""
+    """A server whose device is at the node's addresses and takes its accesses."""
     return Server(host_base=BASE, host_size=BYTES, ring=True)
 
 
 def module(tools: Tools, name: str) -> bytes:
-    """A module of the guest's kernel, as it is when unpacked."""
+    """A module of the guest's kernel, unpacked."""
     found = sorted(tools.modules.rglob(f"{name}.ko*"))
     if not found:
         raise CosimError(f"no module {name} in {tools.modules}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The PCI function as its driver has it: BARs of the server, by vfio-user (sim/vfio/protocol.h)."""
+"""The BARs of the server's PCI function, accessed by vfio-user (sim/vfio/protocol.h)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from anemone.cosim.tools import CosimError
 
 CONTROL, TELEMETRY = 0, 2  # BARs
 _VERSION, _READ, _WRITE = 1, 9, 10
-_HEADER = struct.Struct("<HHIII")  # id, command, bytes with this, flags, error
+_HEADER = struct.Struct("<HHIII")  # id, command, bytes including this header, flags, error
 _ACCESS = struct.Struct("<QII")  # offset, region, count
 _IS_ERROR = 0x20
-_MOST = 1 << 20  # bytes a message moves
+_MOST = 1 << 20  # most bytes in a message
 
 
 class Function:
-    """Reads and writes of BARs, in place of a guest. Raises CosimError where the server is gone."""
+    """Reads and writes BARs in place of a guest. Raises CosimError if the server is gone."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -30,11 +30,11 @@ class Function:
         self._ask(_VERSION, struct.pack("<HH", 0, 0) + b"{}\0")
 
     def close(self) -> None:
-        """The server resets the device."""
+        """Disconnect; the server then resets the device."""
         self._socket.close()
 
     def read(self, bar: int, offset: int, words: int) -> np.ndarray:
-        """uint64[words]; each is read by itself, in their order."""
+        """Read words of 64 bits one by one in order: uint64[words]."""
         found = []
         for at in range(offset, offset + 8 * words, _MOST):
             size = min(_MOST, offset + 8 * words - at)
@@ -42,7 +42,7 @@ class Function:
         return np.frombuffer(b"".join(found), "<u8").astype(np.uint64)
 
     def write(self, bar: int, offset: int, words: np.ndarray | list[int]) -> None:
-        """Words of 64 bits, one after the other."""
+        """Write words of 64 bits one by one in order."""
         content = np.asarray(words, "<u8").tobytes()
         for at in range(0, len(content), _MOST):
             some = content[at : at + _MOST]

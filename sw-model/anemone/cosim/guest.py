@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Linux guest: boots, runs scripts and asks the host for things."""
+"""A Linux guest that boots, runs scripts and sends requests to the host."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from anemone.cosim.initramfs import Content, archive
 from anemone.cosim.server import Server
 from anemone.cosim.tools import CosimError, Tools, find_tools
 
-# Seconds. A kernel with checkers boots in two minutes on a busy machine.
+# Seconds. On a busy machine a kernel with checkers takes two minutes to boot.
 STARTS_WITHIN, BOOTS_WITHIN, ENDS_WITHIN = 120, 600, 300
-# Messages by which the kernel reports a fault of its own.
+# Kernel messages that report a bug in the kernel.
 _WRONG = re.compile(
     r"Oops|BUG:|WARNING:|Call Trace|general protection|refcount_t|UBSAN|blocked for more than"
 )
@@ -29,14 +29,14 @@ Answer = Callable[[str], str | None]
 
 
 class Guest:
-    """A context in which a guest with the server's device runs; `run` runs scripts in it.
+    """A context manager for a guest with the server's device; `run` runs scripts in it.
 
-    others: servers of more devices, behind the first on the bus. files: what is in the guest beside
-    busybox, by path. modules: kernel modules, as /mod/NAME.ko; a script has to insmod them.
-    programs: as /bin/NAME. answers: what the host does when the guest says `ask WORD REST`, by
-    word: called with the rest, its text is the answer. cpus, memory (MiB): the guest's. options:
-    more of QEMU's, which may say -machine and -cpu again. kernel: more of the kernel's command
-    line.
+    others: servers of further devices, after the first on the bus. files: files in the guest
+    besides busybox, by path. modules: kernel modules, as /mod/NAME.ko; a script has to insmod them.
+    programs: as /bin/NAME. answers: handlers of the guest's command `ask WORD REST`, by word;
+    called with the rest, they return the answer. cpus, memory (MiB): of the guest. options: further
+    options of QEMU, which may override -machine and -cpu. kernel: further words of the kernel's
+    command line.
     """
 
     def __init__(
@@ -106,10 +106,10 @@ class Guest:
         self._folder.cleanup()
 
     def run(self, script: str, timeout: float = ENDS_WITHIN, check: bool = True) -> str:
-        """Run a shell script; what it wrote, and the kernel meanwhile.
+        """Run a shell script. Returns its output and the kernel's meanwhile.
 
-        Raises CosimError with the console when it fails (unless not `check`), when it takes longer
-        than `timeout` seconds, or when the guest ends.
+        Raises CosimError with the console's text if the script fails (only with `check`), takes
+        longer than `timeout` seconds, or the guest ends.
         """
         before = len(self.console())
         lines = script.splitlines()
@@ -121,20 +121,23 @@ class Guest:
         return self.console()[before:]
 
     def console(self) -> str:
-        """All the guest wrote so far."""
+        """The console's text so far."""
         text = self._console.read_bytes() if self._console.exists() else b""
         return text.decode(errors="replace").replace("\r", "")
 
     def kernel_log(self, but: re.Pattern[str] | None = None) -> str:
-        """The kernel's messages. Raises CosimError when one of them tells of a fault of its own,
-        except in what `but` matches."""
+        """The kernel's messages. Raises CosimError if one of them reports a kernel bug, except in
+        the text that `but` matches.
+        """
         log = self.run("dmesg")
         if found := _WRONG.search(but.sub("", log) if but else log):
             raise CosimError(f"the guest's kernel complains ({found.group()}):\n{log}")
         return log
 
     def _until_next(self, timeout: float) -> int:
-        """Answer requests of the guest until it asks for a script; the last script's status."""
+        """Answer the guest's requests until it asks for a script. Returns the last script's
+        status.
+        """
         deadline = time.monotonic() + timeout
         while True:
             word, _, rest = self._line(deadline).partition(" ")
@@ -151,7 +154,7 @@ class Guest:
             self._connection.sendall(f"{answer}\n".encode())
 
     def _line(self, deadline: float) -> str:
-        """The next line that the guest says to the host."""
+        """The next line from the guest."""
         assert self._connection is not None
         while b"\n" not in self._received:
             left = deadline - time.monotonic()
@@ -182,7 +185,7 @@ class Guest:
 def guest_files(
     tools: Tools, modules: Sequence[Path], programs: Sequence[Path], files: Mapping[str, Content]
 ) -> dict[str, Content]:
-    """What is in the guest, by path."""
+    """The guest's files, by path."""
     return {
         "/init": _HERE / "init.sh",
         "/bin/busybox": tools.busybox,
@@ -194,7 +197,7 @@ def guest_files(
 
 
 def write_root(folder: Path, files: Mapping[str, Content]) -> Path:
-    """The guest's root as a file in a folder."""
+    """Write the guest's root file system to a file in a folder."""
     root = folder / "root.cpio"
     root.write_bytes(archive(files, {"/bin/sh": "busybox"}))
     return root
@@ -203,10 +206,11 @@ def write_root(folder: Path, files: Mapping[str, Content]) -> Path:
 def qemu_command(
     tools: Tools, servers: Sequence[Server], root: Path, cpus: int, memory: int, words: str = ""
 ) -> list[str]:
-    """QEMU without serial ports. words: more of the kernel's command line."""
+    """QEMU's command without serial ports. words: further words of the kernel's command line."""
     cards = []
     for slot, server in enumerate(servers, 1):
-        # Each function is below a root port, as a card is; on the root bus it would be no endpoint.
+        # Each function is below a root port, like a card; on the root bus it would not be an
+        # endpoint.
         cards += ["-device", f"pcie-root-port,id=card{slot},bus=pcie.0,chassis={slot},slot={slot}"]
         cards += [
             "-device",
@@ -219,8 +223,8 @@ def qemu_command(
         f" -object memory-backend-memfd,id=ram,size={memory}M,share=on"
         " -numa node,memdev=ram"
     )
-    # An oops ends the guest, so that it is not overlooked.
-    # On a busy machine the timer that the kernel tries at its start may come too late for it.
+    # panic=-1 oops=panic: an oops ends the guest, so that it is noticed. no_timer_check: on a busy
+    # machine the kernel's timer check at boot may fail.
     append = f"console=ttyS0 loglevel=3 panic=-1 oops=panic no_timer_check {words}"
     return [
         *tools.qemu, *shlex.split(said), *cards,

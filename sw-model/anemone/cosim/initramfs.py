@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest's root: an archive of the kind "newc", that the kernel unpacks; made by any user."""
+"""A guest's root file system as a cpio archive ("newc"); making it needs no root."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path, PurePosixPath
 
 _FOLDER, _FILE, _LINK = 0o040755, 0o100755, 0o120777
 
-Content = bytes | str | Path  # of a file: the bytes, a text, or a file of the host to copy
+Content = bytes | str | Path  # a file's bytes, its text, or a file of the host to copy
 
 
 def archive(files: Mapping[str, Content], links: Mapping[str, str]) -> bytes:
-    """Files (all executable) and symbolic links by their paths in the guest, and their folders."""
+    """An archive of files (all executable), symbolic links (by path in the guest) and folders."""
     entries: dict[str, tuple[int, bytes]] = {}
     for path in (*files, *links):
         for parent in reversed(PurePosixPath(path).parents):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the guest is to run: static C programs, since it has no libraries, and the driver."""
+"""Builds programs for the guest: static C programs, because it has no libraries, and the driver."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from anemone.io.build_cache import built, locked
 BUILT = ROOT / "build" / "cosim"
 DRIVER = ROOT / "driver"
 VFIO = ROOT / "sim" / "vfio"
-# The uapi first: the other folder has the kernel's own header of the same name.
+# uapi comes first, because the other folder has a kernel header of the same name.
 _HEADERS = (DRIVER / "include" / "uapi", DRIVER / "include")
-# The kernel's headers are where those of 64 bits are.
+# 32-bit programs use the kernel headers of the 64-bit ones.
 _NARROW = (
     "-m32", "-nostdlib", "-ffreestanding", "-fno-stack-protector", "-no-pie", "-fno-pie",
     "-idirafter", "/usr/include/x86_64-linux-gnu",
@@ -25,9 +25,9 @@ _FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror")
 
 
 def build_program(source: Path, narrow: bool = False) -> Path:
-    """The program of a C file, which may include what is beside it and the driver's headers.
+    """The program of a C file, which may include headers in its folder and the driver's.
 
-    narrow: of 32 bits, and without a C library.
+    narrow: build for 32 bits, without a C library.
     """
     include = [f"-I{folder}" for folder in (source.parent, *_HEADERS)]
     kind = _NARROW if narrow else ("-pthread",)
@@ -35,8 +35,8 @@ def build_program(source: Path, narrow: bool = False) -> Path:
 
 
 def build_plugin(name: str) -> Path:
-    """sim/plugin/NAME.c, for QEMU's -plugin."""
-    ring = f"-I{VFIO}"  # that is shared with the server
+    """The library of sim/plugin/NAME.c, for QEMU's -plugin."""
+    ring = f"-I{VFIO}"  # has ring.h, which is shared with the server
     source = ROOT / "sim" / "plugin" / f"{name}.c"
     return _compile(source, BUILT / f"{name}.so", ["-shared", "-fPIC", ring])
 
@@ -49,16 +49,16 @@ def _compile(source: Path, made: Path, flags: list[str]) -> Path:
 
 
 def build_anemonectl() -> Path:
-    """The driver's tool for the guest."""
+    """anemonectl for the guest."""
     folder, tool = BUILT / "anemonectl", DRIVER / "tools"
-    with locked(folder):  # make knows by itself what to do
+    with locked(folder):  # make decides what to rebuild
         folder.mkdir(exist_ok=True)
         _run(["make", "-C", tool, f"BUILD={folder}", "LDFLAGS=-static -s"], tool)
     return folder / "anemonectl"
 
 
 def build_module(tools: Tools) -> Path:
-    """anemone.ko for the guest's kernel; built in a copy, so that the checkout stays as it is."""
+    """anemone.ko for the guest's kernel; built in a copy, so that the checkout is unchanged."""
     sources = [p for p in sorted(DRIVER.rglob("*")) if p.is_file() and p.suffix in _SOURCES]
 
     def make(fresh: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python programs for the guest: this interpreter, what they import, and the libraries of both."""
+"""Packs Python programs for the guest: the interpreter, imported modules, and their libraries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from anemone.cosim.initramfs import Content
 from anemone.cosim.tools import CosimError
 
-# Asks a program for its help, and prints the files of all modules that are there then.
+# Runs a program with --help and prints the files of all loaded modules.
 _LIST = """
 import contextlib, io, json, runpy, sys
 sys.argv = [sys.argv[1], "--help"]
@@ -24,15 +24,15 @@ with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
     runpy.run_path(sys.argv[0], run_name="__main__")
 print(json.dumps([f for f in (getattr(m, "__file__", None) for m in sys.modules.values()) if f]))
 """
-# As ldd says it: a library by the name that it is asked for, and the loader.
+# Matches ldd's lines of libraries and of the loader.
 _LIBRARY = re.compile(r"^\s+(?:\S+ => )?(/\S+) \(0x", re.M)
 
 
 def guest_python(program: Path) -> dict[str, Content]:
-    """What a guest needs to run a program as /bin/STEM, its files by path. Raises CosimError.
+    """The files, by path, that a guest needs to run a program as /bin/STEM. Raises CosimError.
 
-    What it imports is seen when it is asked for its --help, so it has to have one. Files are where
-    they are here, so that they find each other; of this machine's Python nothing else is there.
+    The program must have --help, which is run to find its imports. Files have the same paths as
+    here, so that they find each other. The guest has no other part of this machine's Python.
     """
     path = ":".join(folder for folder in sys.path if folder and Path(folder).is_dir())
     asked = subprocess.run(
@@ -56,7 +56,9 @@ def guest_python(program: Path) -> dict[str, Content]:
 
 
 def _compiled(source: str) -> bytes:
-    """Here, as the guest would take minutes; nobody compares its time with the source's there."""
+    """The compiled module, because the guest would take minutes to compile. Its hash is unchecked,
+    so that the guest does not compare it with the source.
+    """
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "module.pyc"
         unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
@@ -65,6 +67,6 @@ def _compiled(source: str) -> bytes:
 
 
 def _libraries(binaries: list[str]) -> set[str]:
-    """Of these, and of what they need."""
+    """All shared libraries that these binaries need."""
     said = subprocess.run(["ldd", *binaries], capture_output=True, text=True).stdout
     return {os.path.normpath(name) for name in _LIBRARY.findall(said)}

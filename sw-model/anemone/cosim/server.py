@@ -19,30 +19,32 @@ from anemone.cosim.tools import CosimError
 from anemone.hardware.geometry import Geometry
 
 STARTS_WITHIN = 20  # seconds
-ANSWERS_WITHIN = 300  # seconds; a trace takes some microseconds a row
+ANSWERS_WITHIN = 300  # seconds; a trace takes some microseconds per row
 
 
 def build_server(geometry: Geometry, ratio: int = 0) -> Path:
-    """The server's program, built if need be; but for flat memory mode with the SystemVerilog that
-    the replay has."""
+    """The server's program, built if necessary. Without flat memory mode it uses the replay's
+    SystemVerilog.
+    """
     server = vfio_server(geometry, ratio)
     verilog = elaborate(server if ratio else expander(geometry))
     return compile_simulator(server, verilog, server.folder)
 
 
 def rows(addresses: np.ndarray, writes: np.ndarray | int = 0) -> np.ndarray:
-    """Accesses by device byte address, as `inject` takes them."""
+    """Accesses in the format of `inject`. addresses: device byte addresses."""
     return addresses.astype("<u8") << np.uint64(1) | np.asarray(writes, dtype="<u8")
 
 
 class Server:
-    """A context in which the server runs. QEMU connects to `socket`.
+    """A context manager that runs the server. QEMU connects to `socket`.
 
-    host_base, host_size: where the guest has the device's memory, in bytes; None: as the server
-    has it. memory, ways, granularity: by which of CXL's registers it says so, and how it is
-    interleaved; telemetry_in_memory: where the device says that its telemetry region is
-    (sim/vfio/options.cpp). ring: accesses also come by the file of that name (sim/vfio/ring.h).
-    ratio: with flat memory mode, of so many far lines for each near line. Raises CosimError.
+    host_base, host_size: the device memory's range in the guest, in bytes; None for the server's
+    default. memory, ways, granularity: the CXL registers that report this range, and its
+    interleaving; telemetry_in_memory: where the device reports its telemetry region
+    (sim/vfio/options.cpp). ring: accesses also come through the file of this name
+    (sim/vfio/ring.h). ratio: far lines per near line; above 0 enables flat memory mode. Raises
+    CosimError.
     """
 
     def __init__(
@@ -72,7 +74,7 @@ class Server:
         self.ring: Path | None = None
 
     def __enter__(self) -> Server:
-        # Short, as a socket's path has to be.
+        # A short name, because the length of a socket's path is limited.
         self._folder = tempfile.TemporaryDirectory(prefix="anemone-vfio-")
         self.folder = Path(self._folder.name)
         self.socket, self.control = self.folder / "vfio", self.folder / "control"
@@ -104,7 +106,7 @@ class Server:
         self._folder.cleanup()
 
     def command(self, line: str) -> dict:
-        """The server's answer to a command line (sim/vfio/commands.h)."""
+        """Send a command line (sim/vfio/commands.h). Returns the server's answer."""
         self._client.send(line)
         return self._answer(self._client)
 
@@ -112,11 +114,11 @@ class Server:
         return self.command("status")
 
     def inject(self, accesses: np.ndarray) -> None:
-        """Make accesses (`rows`), and wait until all are answered; the guest goes on meanwhile."""
+        """Make accesses (`rows`) and wait until all are answered. The guest continues meanwhile."""
         self.command(f"trace {self._file(accesses)}")
 
     def start(self, accesses: np.ndarray) -> None:
-        """Begin to make accesses; `wait` for them before the next ones."""
+        """Start to make accesses; call `wait` before the next ones."""
         path = self._file(accesses)
         self._injecting = Client(self.control)
         self._injecting.send(f"trace {path}")
@@ -155,7 +157,7 @@ class Server:
         return answer
 
     def complaint(self) -> str:
-        """What the server wrote."""
+        """The server's log."""
         self._log.seek(0)
         return self._log.read().strip() or "no word"
 

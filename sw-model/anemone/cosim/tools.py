@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""QEMU, a kernel and a busybox, fetched where they are missing (mk/cosim-tools.sh)."""
+"""QEMU, a kernel and busybox, fetched if missing (mk/cosim-tools.sh)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from anemone.backends.rtl.builder import ROOT
 
 
 class CosimError(RuntimeError):
-    """Co-simulation cannot start or went wrong; str() says what, and what was on the console."""
+    """Co-simulation cannot start or failed; str() has the reason and the console's text."""
 
 
 @dataclass(frozen=True)
 class Tools:
-    """qemu: the command's words. kernel: its image; release: its version; modules: its own ones,
-    somewhere below. build: what modules for it are built against. checked: it has KASAN, lockdep
-    and more (mk/kernel/kasan.config)."""
+    """qemu: QEMU's command. kernel: the kernel's image; release: its version; modules: folder of
+    its modules; build: folder to build modules against; checked: whether it has KASAN, lockdep and
+    other checkers (mk/kernel/kasan.config).
+    """
 
     qemu: tuple[str, ...]
     kernel: Path
@@ -33,10 +34,10 @@ class Tools:
 
 @functools.cache
 def find_tools() -> Tools:
-    """The tools; the first time on a machine this fetches them. Raises CosimError.
+    """The tools, which are fetched at first use. Raises CosimError.
 
-    The kernel is Debian's 6.12. ANEMONE_KERNEL in the environment selects another: `kasan`, built
-    with checkers for the driver, or `oldest`, the oldest that the driver supports.
+    The kernel is Debian's 6.12. The environment variable ANEMONE_KERNEL selects another: `kasan`
+    has checkers for the driver, `oldest` is the oldest that the driver supports.
     """
     found = _said_by("cosim-tools.sh")
     found["build"] = f"/lib/modules/{found['release']}/build"
@@ -53,7 +54,7 @@ def find_tools() -> Tools:
 
 
 def _said_by(script: str) -> dict[str, str]:
-    """The NAME=VALUE lines of a script of mk/."""
+    """The NAME=VALUE lines that a script of mk/ prints."""
     done = subprocess.run(["sh", ROOT / "mk" / script], stdout=subprocess.PIPE, text=True)
     if done.returncode:
         raise CosimError(f"a tool of co-simulation is missing: run sh mk/{script} to see it")

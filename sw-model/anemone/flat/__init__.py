@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flat memory mode: what it is set to, a trace through it on either backend, and what that gives.
+"""Flat memory mode: its configuration, traces on either backend, and their results.
 
-docs/flat.md is the contract; anemone.golden.flat is the model that says it in Python.
+docs/flat.md is the specification; anemone.golden.flat is its reference model.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """When it is asked for: a configuration needs no compiler, which readers of traces load."""
+    """Import `run` on first use, so that configurations work without a compiler."""
     if name == "run":
         from anemone.flat.replay import run
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trace through flat memory mode of half its footprint: run, compared, and what it shows."""
+"""Runs a trace in flat memory mode with near memory of half its footprint, and compares results."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ from anemone.io.outputs import write_files
 from anemone.trace import Trace
 from anemone.trace.pages import tenants
 
-Step = Callable[[str, int, int], None]  # what is being done, work done, work there is
+Step = Callable[[str, int, int], None]  # progress callback: (task, work done, all work)
 
 
 @dataclass(frozen=True)
 class PlacedRun:
-    """A trace with its pages placed one way.
+    """A trace with one placement of its pages.
 
-    results: by backend, the first the hardware's where it ran. agreed: where the backends differ,
-    None when only one ran. counted: where the first differs from a plain count of the trace.
+    results: by backend; the hardware's is first if it ran. agreed: differences of the backends,
+    None if only one ran. counted: differences of the first backend from a direct count of the
+    trace.
     """
 
     placement: str
@@ -45,7 +46,7 @@ class PlacedRun:
 
     @property
     def complaints(self) -> list[str]:
-        """What is wrong, in words."""
+        """All errors and differences, as text."""
         wrong = [
             f"{NAMES[backend]}: {result.mismatches:,} reads of wrong lines"
             for backend, result in self.results.items()
@@ -63,9 +64,9 @@ class PlacedRun:
         return float(np.mean(self.first.outcomes == HIT)) if len(self.first.outcomes) else 0.0
 
     def hit_rates(self, of: np.ndarray, count: int, among: np.ndarray | None = None) -> np.ndarray:
-        """Hits of the accesses of each group, float64[count]; 0 for a group without any.
+        """The hit rate of each group, float64[count]; 0 for a group without accesses.
 
-        of: int64[n], the group of each access. among: bool[n], only these.
+        of: int64[n], the group of each access. among: bool[n], the accesses to count.
         """
         hit = self.first.outcomes == HIT
         if among is not None:
@@ -78,14 +79,14 @@ class PlacedRun:
 
 
 def placements(trace: Trace) -> tuple[str, ...]:
-    """Those that differ for a trace: a single tenant has only itself to conflict with."""
+    """The placements that make a difference: with a single tenant there are no conflicts."""
     return PLACEMENTS if len(tenants(trace)) > 1 else PLACEMENTS[:1]
 
 
 def run_flat(
     name: str, trace: Trace, folder: Path, backends: Sequence[str], geometry: Geometry, step: Step
 ) -> list[PlacedRun]:
-    """A trace in each placement on each backend, into folder/PLACEMENT."""
+    """Run a trace in each placement on each backend; results go to folder/PLACEMENT."""
     return [_run(name, trace, p, folder / p, backends, geometry, step) for p in placements(trace)]
 
 

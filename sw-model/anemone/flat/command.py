@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of `anemone flat`. Heavy imports wait until it runs, so that help is quick."""
+"""The command line of `anemone flat`. Slow imports are deferred, so that --help is fast."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
 
 _EXAMPLE = """
-**Example.** A near memory of 1024 lines (64 KiB) before a far memory of the same size:
+**Example.** Near memory of 1024 lines (64 KiB) and far memory of the same size:
 
     $ cat flat.toml
     near_lines = 1024                    # of 64 B
-    ratio = 1                            # far lines to a near line, 1 to 4
+    ratio = 1                            # far lines per near line, 1 to 4
     policy = "every"                     # every, nth or one_in (and n), never
     dedicated = [0x10_0000, 0x10_4000]   # near memory without sets, bytes
 
@@ -40,12 +40,13 @@ _EXAMPLE = """
 
     $ anemone flat --config flat.toml --trace three.csv --engine model --out flat
 
-Lines 0 and 0x10000 share a place near: the write hits, both reads miss and swap. DIR then has
-report.json (hits, misses, swaps, and what they asked of near and far memory) and sets.parquet (the
-sets that do not hold what they held after reset). docs/flat.md says exactly what each access does.
+Lines 0 and 0x10000 share a set: the write hits, both reads miss and swap. DIR then has report.json
+(hits, misses, swaps, and accesses of near and far memory) and sets.parquet (the sets whose near
+line
+differs from reset). docs/flat.md specifies each access.
 
-Bad input is one line on stderr and exit status 2, and DIR is as it was. A read that did not return
-what was written is counted under mismatches, and the exit status is 1.
+Invalid input gives one line on stderr and exit status 2, and DIR is unchanged. If a read does not
+return the data last written, it is counted under mismatches and the exit status is 1.
 """
 
 
@@ -60,9 +61,9 @@ def command(
         bool, typer.Option("--json", help="Print report.json instead of a table.")
     ] = False,
 ) -> None:
-    """Run a trace through flat memory mode: near and far memory as one, swapped by line.
+    """Run a trace in flat memory mode: near and far memory form one memory and swap lines.
 
-    RTL and model write the same bytes, but for cycles, forwarded and speed in report.json.
+    RTL and model write identical files except for cycles, forwarded and speed in report.json.
     """
     geometry = Geometry(device_gib=number(device_gib))
     from anemone import flat

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How flat memory mode is set (Memstrata §3.1), and the file that says it; see docs/flat.md."""
+"""The configuration of flat memory mode (Memstrata §3.1) and its file format; see docs/flat.md."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from anemone.hardware.geometry import LINE_BYTES, Geometry
 from anemone.io.errors import InputError
 from anemone.io.tables import Table, parse_toml, read_text, toml_place
 
-# Of these the position of a name is its code in the hardware.
+# A name's position is its code in the hardware.
 POLICIES = ("every", "nth", "one_in", "never")
 MOST_RATIO = 4
-# The largest n: the sideband has 8 bits for the count of a set, the channel 32 for its misses.
+# The largest n: a set's count has 8 bits in the sideband, a channel's count has 32 bits.
 _MOST_N = {"nth": 255, "one_in": (1 << 32) - 1}
-_CHECKED = 1 << 16  # addresses checked at a time: as many as the processor's cache holds
+_CHECKED = 1 << 16  # addresses checked at a time; fits the processor's cache
 
 
 @dataclass(frozen=True)
 class FlatConfig:
-    """Sizes in lines of 64 B. Physical line p is in set p mod near_lines, with tag p div that.
+    """Sizes in lines of 64 B. Physical line p is in set p mod near_lines, with tag p div
+    near_lines.
 
-    near_lines: lines that near memory holds of the sets. ratio: far lines for each of them, 1 to 4.
-    dedicated: byte addresses [start, end) of near memory without sets, behind those lines; (0, 0)
-    if there is none. policy, n: which misses swap. Nothing is checked here.
+    near_lines: number of sets, each with one near line. ratio: far lines per set, 1 to 4.
+    dedicated: byte addresses [start, end) of near memory without sets, after the sets' lines; (0,
+    0) for none. policy, n: which misses swap. Values are not checked here.
     """
 
     near_lines: int
@@ -38,7 +39,7 @@ class FlatConfig:
 
     @property
     def lines(self) -> int:
-        """Physical lines of all sets together."""
+        """Number of physical lines in all sets."""
         return (self.ratio + 1) * self.near_lines
 
     @property
@@ -47,13 +48,13 @@ class FlatConfig:
         return range(self.dedicated[0] // LINE_BYTES, self.dedicated[1] // LINE_BYTES)
 
     def has_line(self, p: int) -> bool:
-        """Whether there is memory for this physical line."""
+        """Whether this physical line exists."""
         return 0 <= p < self.lines or p in self.dedicated_lines
 
     def check(self, addr: np.ndarray, name: object, before: int = 0) -> None:
-        """Raise InputError for the first address, of addr uint64[n], where there is no memory.
+        """Raise InputError for the first address outside memory. addr: uint64[n].
 
-        name: the trace's, for the error. before: its rows before these.
+        name: the trace's name in the error. before: number of earlier rows.
         """
         start, end = self.dedicated
         size = self.lines * LINE_BYTES
@@ -72,19 +73,19 @@ class FlatConfig:
 
 
 def check_policy(policy: str, n: int) -> None:
-    """Raise ValueError unless there is such a policy, with such an n where it has one."""
+    """Raise ValueError for an unknown policy or an invalid n."""
     most = _MOST_N.get(policy, n)
     if policy not in POLICIES or not 1 <= n <= most:
         raise ValueError(f"policy {policy!r}, n = {n}: one of {POLICIES}, n from 1 to {_MOST_N}")
 
 
 def load_config(path: str | os.PathLike, geometry: Geometry) -> FlatConfig:
-    """Read a FLAT.toml. Raises InputError, whatever is at `path`."""
+    """Read a FLAT.toml. Raises InputError for any unusable file."""
     return parse_config(read_text(path), path, geometry)
 
 
 def parse_config(text: str, file: object, geometry: Geometry) -> FlatConfig:
-    """The configuration in a TOML text. `file` is what errors call it. Raises InputError."""
+    """The configuration in a TOML text. `file`: its name in errors. Raises InputError."""
     content = parse_toml(text, file)
     table = Table(file, "", content, lambda field: toml_place(text, field))
     table.only("near_lines", optional=("ratio", "dedicated", "policy", "n"))
@@ -103,7 +104,7 @@ def parse_config(text: str, file: object, geometry: Geometry) -> FlatConfig:
 
 
 def _n(table: Table, content: dict[str, Any], policy: str) -> int:
-    """Which miss of a policy that counts swaps; the other policies must not have it."""
+    """The n of a counting policy; other policies must not have one."""
     if policy in _MOST_N:
         return table.number("n", _MOST_N[policy], least=1)
     if "n" in content:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a program's pages lie in flat memory, and so which of them share places of near memory.
+"""Places a program's pages in flat memory, which determines the pages that share near lines.
 
-Two frames of 4 KiB whose lines are in the same sets have one colour: colour f has frames f, near
-after reset, and f + colours, far. A program uses as many frames as it touches pages, so near memory
-holds half of its footprint.
+Two frames of 4 KiB whose lines are in the same sets have the same colour: colour f has the frames f
+(near after reset) and f + colours (far). A program uses as many frames as it touches pages, so near
+memory holds half of its footprint.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from anemone.trace.pages import main_tenants
 
 PAGE_SHIFT = 12
 PAGE_LINES = (1 << PAGE_SHIFT) // LINE_BYTES
-# Whose pages share a colour: a tenant's own, or those of different tenants (Memstrata §3.3).
+# Pages that share a colour are of the same tenant, or of different tenants (Memstrata §3.3).
 PLACEMENTS = ("isolated", "conflicting")
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A trace whose pages were moved. frames: int64[n], those of the touched pages, by address."""
+    """A trace with moved pages. frames: int64[n], of the touched pages, in order of addresses."""
 
     trace: Trace
     colours: int
@@ -33,12 +33,14 @@ class Placed:
 
     @property
     def config(self) -> FlatConfig:
-        """Flat memory mode of this size, as Intel has it: a far line for each near, swap always."""
+        """Flat memory mode of this size as in Intel's: one far line per near line, every miss
+        swaps.
+        """
         return FlatConfig(self.colours * PAGE_LINES)
 
 
 def place(trace: Trace, placement: str) -> Placed:
-    """Give each touched page of a trace a frame; its lines keep their places in the page."""
+    """Assign a frame to each touched page of a trace; offsets in the page are unchanged."""
     pages, page_of = np.unique(trace.addr >> np.uint64(PAGE_SHIFT), return_inverse=True)
     owners = main_tenants(trace, page_of, len(pages))
     frames, colours = {"isolated": _isolated, "conflicting": _conflicting}[placement](owners)
@@ -48,7 +50,9 @@ def place(trace: Trace, placement: str) -> Placed:
 
 
 def _isolated(owners: np.ndarray) -> tuple[np.ndarray, int]:
-    """(frame of each page, colours): a tenant's first half is near, the second has its colours."""
+    """(frame of each page, colours): the two halves of a tenant's pages share its colours; the
+    first half is near.
+    """
     halves = {t: (np.count_nonzero(owners == t) + 1) // 2 for t in np.unique(owners)}
     colours, first = sum(halves.values()), 0
     frames = np.empty(len(owners), np.int64)
@@ -61,8 +65,8 @@ def _isolated(owners: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def _conflicting(owners: np.ndarray) -> tuple[np.ndarray, int]:
-    """(frame of each page, colours): with the pages of the largest tenant first, and the others'
-    behind, the two of a colour are half of all pages apart, so seldom one tenant's.
+    """(frame of each page, colours): pages are sorted by tenant, the largest first. The two pages
+    of a colour are half of all pages apart, so they are rarely of the same tenant.
     """
     colours = (len(owners) + 1) // 2
     size = np.bincount(owners)

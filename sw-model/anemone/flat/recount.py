@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trace must do to flat memory, counted straight from the trace with NumPy.
+"""Computes the expected result of flat memory mode directly from the trace with NumPy.
 
-Shares no code with the backends. Knows the one case in which no history is needed but the last
-access of the set: a far line for each near one, and a swap on every miss. There near memory holds
-of a set what was accessed last.
+It shares no code with the backends. It supports only one far line per near line and a swap at every
+miss: then near memory holds the line of a set that was accessed last.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from anemone.trace import Trace
 
 
 def recount(config: FlatConfig, trace: Trace) -> FlatResult:
-    """The result without its clock. Raises ValueError for any other configuration."""
+    """The result without cycles and times. Raises ValueError for any other configuration."""
     if (config.ratio, config.policy, config.dedicated) != (1, "every", (0, 0)):
         raise ValueError("only a ratio of 1 that swaps on every miss can be recounted")
     line = trace.addr // np.uint64(LINE_BYTES)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trace through flat memory mode, on either backend."""
+"""Runs a trace in flat memory mode, on either backend."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from anemone.flat.result import FlatResult
 from anemone.hardware.geometry import Geometry
 from anemone.trace import Trace, concatenate
 
-# Called now and then with the accesses done and those there are.
+# Progress callback: (accesses done, all accesses).
 Progress = Callable[[int, int], None]
 
 
@@ -28,12 +28,12 @@ def run(
 ) -> FlatResult:
     """Run a trace on backend "model" (golden.flat_fast) or "rtl" (backends.rtl.flat).
 
-    trace: all of it, or its batches one after the other (anemone.trace.batches). The model then
-    holds one batch at a time and a byte an access, its outcome; the RTL is given all of them
-    at once. progress: of batches, those accesses are there to do that were read.
-    A write is of the whole line, with the number of its row, from 1, in every 8 bytes.
-    geometry: the device, whose size the RTL is built for. name: what errors call the trace.
-    Raises InputError for an address where there is no memory.
+    A write writes the whole line, with the row's number (from 1) in every 8 bytes.
+
+    trace: a Trace or its batches (anemone.trace.batches). With batches, the model keeps one batch
+    and one byte (the outcome) per access in memory; the RTL always gets the whole trace. progress:
+    with batches, all accesses are those read so far. geometry: the device; the RTL is built for
+    its size. name: the trace's name in errors. Raises InputError for an address outside memory.
     """
     if backend == "rtl":
         from anemone.backends.rtl import flat  # builds and drives the verilated controller

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What flat memory mode made of a trace, whichever backend ran it, and how it is written."""
+"""The result of a trace in flat memory mode on either backend, and its output files."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import numpy as np
 from anemone.io.outputs import ROW_GROUP, parquet_writer, write_files, write_json
 
 FILES = ("sets.parquet", "report.json")
-# Of an access; the codes are the hardware's, too.
+# Outcomes of an access, with the hardware's codes.
 HIT, MISS, SWAP, DEDICATED = range(4)  # MISS: one that does not swap
 
 
 @dataclass
 class Counts:
-    """What accesses were, and what they asked near and far memory for (accesses of a line).
+    """Outcomes of accesses, and the line accesses of near and far memory that they required.
 
-    swaps: those of the misses that swapped. An access to dedicated memory is neither hit nor miss.
+    swaps: misses that swapped. An access to dedicated memory is neither hit nor miss.
     """
 
     hits: int = 0
@@ -34,13 +34,13 @@ class Counts:
 
 @dataclass(frozen=True, eq=False)
 class FlatResult:
-    """The outcome of a trace.
+    """The result of a trace.
 
-    sets uint64[m], tags uint8[m]: the sets whose near line has not tag 0 at the end, ascending, and
-    the tag that it has. outcomes: uint8[n], HIT, MISS, SWAP or DEDICATED by access.
-    mismatches: reads whose data were not those last written. cycles: clock cycles the RTL took, and
-    forwarded: accesses that a swap in flight spared its ports; the model has neither, so 0.
-    seconds: wall-clock time of the accesses alone, without building, reading or writing.
+    sets: uint64[m], tags: uint8[m]: the sets whose near line does not have tag 0 at the end,
+    ascending, and its tag. outcomes: uint8[n], HIT, MISS, SWAP or DEDICATED for each access.
+    mismatches: reads that did not return the data last written. cycles: clock cycles of the RTL;
+    forwarded: port accesses that were served from a swap in flight instead; both are 0 for the
+    model. seconds: wall-clock time of the accesses alone, without building, reading and writing.
     """
 
     counts: Counts
@@ -54,7 +54,7 @@ class FlatResult:
 
     @property
     def report(self) -> dict:
-        """The contents of report.json."""
+        """The content of report.json."""
         accesses = len(self.outcomes)
         return {
             "accesses": accesses,
@@ -67,9 +67,9 @@ class FlatResult:
 
 
 def differences(a: FlatResult, b: FlatResult) -> list[str]:
-    """Where two runs of one trace differ, in words; empty when they are equal.
+    """The differences of two runs of a trace, as text; empty if they are equal.
 
-    Cycles, speed and what was forwarded may differ.
+    Cycles, speed and forwarded accesses may differ.
     """
     said = [
         f"{f.name}: {x} and {y}"
@@ -91,9 +91,9 @@ def differences(a: FlatResult, b: FlatResult) -> list[str]:
 
 
 def write(result: FlatResult, out: str | os.PathLike) -> None:
-    """Write sets.parquet and report.json into the folder `out`.
+    """Write sets.parquet and report.json to the folder `out`, both or none (anemone.io.outputs).
 
-    All at once (anemone.io.outputs). Raises InputError if `out` cannot be written.
+    Raises InputError if `out` cannot be written.
     """
     write_files(
         out,

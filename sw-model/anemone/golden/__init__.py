@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Golden models: what the hardware must equal, bit for bit.
+"""Golden models, which the hardware must equal bit for bit.
 
-`nemo` and `flat` are plain and read like the papers; `fast` and `flat_fast` are the same meaning
-for arrays, at 10 M events/s and more. The fast ones are what programs use: `Telemetry` and
-`FlatMemory`.
+`nemo` and `flat` are simple and follow the papers. `fast` and `flat_fast` do the same for arrays,
+at 10 M events/s and more; programs use these: `Telemetry` and `FlatMemory`.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ __all__ = ["FlatMemory", "Telemetry"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the fast models on first use: the plain ones, which the benches use, need no
+    """Import the fast models on first use, because the simple ones, which benches use, need no
     compiler."""
     if name == "Telemetry":
         from anemone.golden import fast

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plain model of the second timing: banks, rows, refresh and bus turnaround of one tier.
+"""The reference model of the DRAM timing: banks, rows, refresh and bus turnaround of one tier.
 
-Each channel serves its requests in their order. What a request takes longer than a read of a closed
-row in idle memory is added to the tier's latency; tiering.banks is the same, bit for bit.
+Each channel serves its requests in order. The additional time of a request over a read from a
+closed row in idle memory is added to the tier's latency. tiering.banks is bit-exactly the same.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ _LONG_AGO = -1e9
 
 @dataclass
 class _Bank:
-    row: int | None = None  # that is open
-    column: float = _LONG_AGO  # when its columns may be accessed
-    activate: float = _LONG_AGO  # when it may open a row, closed as it is
-    precharge: float = _LONG_AGO  # when it may close the row
+    row: int | None = None  # the open row
+    column: float = _LONG_AGO  # earliest column access
+    activate: float = _LONG_AGO  # earliest activate of the closed bank
+    precharge: float = _LONG_AGO  # earliest precharge
 
 
 @dataclass
 class _Channel:
     banks: list[_Bank]
-    refresh_at: float  # of the first refresh
+    refresh_at: float  # time of the first refresh
     refreshes: int = 0
-    column: float = _LONG_AGO  # the last access
+    column: float = _LONG_AGO  # the last column access
     group: int = -1
     wrote: bool = False
     activates: list[float] = field(default_factory=lambda: [_LONG_AGO] * 4)
-    gathered: list[tuple[int, int]] = field(default_factory=list)  # writes: group, bank; row
-    written: float = _LONG_AGO  # the end of the last lot of writes
+    gathered: list[tuple[int, int]] = field(default_factory=list)  # buffered writes: bank, row
+    written: float = _LONG_AGO  # end of the last batch of writes
 
 
 class DramModel:
-    """channels: of DIMMs."""
+    """channels: number of DIMM channels."""
 
     def __init__(self, dram: Dram, channels: int) -> None:
         self.dram, n = dram, channels * dram.channels
@@ -47,10 +47,10 @@ class DramModel:
         ]
 
     def extra(self, at: float, addr: int, write: bool) -> float:
-        """ns that a request which gets to the memory at `at` takes longer than an idle one.
+        """The additional ns of a request at `at` over an idle access; negative if its row is open.
 
-        Less than 0 where its row is open. A write has arrived when it is gathered; WRITES of them
-        are written together, and the one that finds the lot before not yet written waits for that.
+        A write completes when it is buffered. WRITES of them are written together; the write that
+        fills the buffer waits if the batch before is not finished.
         """
         d = self.dram
         line = addr // LINE_BYTES
@@ -58,7 +58,7 @@ class DramModel:
         line //= len(self.channels)
         group, line = line % d.groups, line // d.groups
         bank, row = line // d.row_lines % d.banks, line // d.row_lines // d.banks
-        # Rows that are a multiple of the banks apart go to different banks.
+        # Rows whose distance is a multiple of the number of banks go to different banks.
         group ^= row % d.groups
         bank = group * d.banks + (bank ^ row // d.groups % d.banks)
         if not write:
@@ -73,7 +73,7 @@ class DramModel:
         return begin - at
 
     def _access(self, channel: _Channel, number: int, row: int, at: float, write: bool) -> float:
-        """The end of the burst of an access that is asked for at `at`."""
+        """The end of the burst of an access that is requested at `at`."""
         d, bank, group = self.dram, channel.banks[number], number // self.dram.banks
         opens = bank.row != row
         if not opens:
@@ -87,7 +87,7 @@ class DramModel:
         column = max(column, self._bus(channel, group, write))
         refreshes = int((column - channel.refresh_at) / d.refi) + 1
         if column >= channel.refresh_at and refreshes > channel.refreshes:
-            # All banks have closed their rows meanwhile, the last time until `end`.
+            # The refreshes meanwhile closed the rows of all banks, the last one until `end`.
             channel.refreshes = refreshes
             end = channel.refresh_at + (refreshes - 1) * d.refi + d.rfc
             for one in channel.banks:
@@ -103,12 +103,12 @@ class DramModel:
         return column + (d.cas_write if write else d.cas_read) + d.burst
 
     def _activate(self, channel: _Channel, at: float) -> float:
-        """When a row may be opened: so far from the last one, and from the fourth but last."""
+        """The earliest activate: tRRD after the last one and tFAW after the fourth last."""
         past = channel.activates
         return max(at, past[-1] + self.dram.rrd, past[0] + self.dram.faw)
 
     def _bus(self, channel: _Channel, group: int, write: bool) -> float:
-        """When the channel may access a column again."""
+        """The channel's earliest next column access."""
         d = self.dram
         if channel.wrote and not write:
             return channel.column + d.cas_write + d.burst + d.wtr

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fast model: `nemo` on arrays, compiled; the plain model is what it is tested against.
+"""The fast model: `nemo` on arrays, compiled, and tested against it.
 
-One pass over the trace for each rule. Counters are unpacked, one in a uint64, at position
-index * channels + channel: that is the order in which results are written, so reads come sorted.
-A bitmap of counters that may be non-zero keeps frequent reads of few counters cheap.
+It makes one pass over the trace for each rule. Counters are unpacked to one uint64 each, at
+position index * channels + channel. This is the order of results, so reads are already sorted. A
+bitmap of counters that may be non-zero makes frequent reads of few counters fast.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from anemone.telemetry.rules import HASH_BITS, NEAR, OP_CODES, OPERANDS, PREDICA
 
 ADD, SUB, SHR, SHL = (OP_CODES[name] for name in ("add", "sub", "shr", "shl"))
 XOR, OR, MAX, ADDSAT = (OP_CODES[name] for name in ("xor", "or", "max", "addsat"))
-RESET, NO_EFFECT = 256, 257  # in the effect's field, beyond every op code
+RESET, NO_EFFECT = 256, 257  # codes of effects that are not ops
 NONE, EQ, GE, GT, LT, LE = range(len(PREDICATES))
 LINE, IS_WRITE = OPERANDS.index("line"), OPERANDS.index("is_write")
 
-# Positions in the array of a rule's parameters, and in that of its counts.
+# Indices of a rule's parameters, and of its counts.
 (P_READS, P_WRITES, P_START, P_END, P_KEY_MASK, P_KEY_SHIFT, P_SUB_MASK, P_SUB_SHIFT, P_OP,
  P_KIND, P_OPERAND, P_WIDTH, P_NOTIFY, P_LIMIT, P_EFFECT, P_EFFECT_OPERAND, P_CHANNELS,
  P_EVERY, P_NEAR, P_MULTIPLIER, P_SIZE) = range(21)  # fmt: skip
@@ -33,13 +33,13 @@ LINE, IS_WRITE = OPERANDS.index("line"), OPERANDS.index("is_write")
 _UNMAPPED = np.uint32(0xFFFFFFFF)
 _0, _1, _6, _63, _64 = (np.uint64(n) for n in (0, 1, 6, 63, 64))
 _HASH_BITS, _HASHED = np.uint64(HASH_BITS), np.uint64((1 << HASH_BITS) - 1)
-_CHUNK = 1 << 22  # events between two reports of progress
-_BUFFER = 1 << 20  # rows of reads collected before they are moved away
+_CHUNK = 1 << 22  # events between two progress reports
+_BUFFER = 1 << 20  # rows in the buffer of reads
 
 
 @njit(cache=True, nogil=True)
 def _apply(op, value, operand, width, mask):  # type: ignore[no-untyped-def]
-    """An update op; value and operand are within mask already."""
+    """Apply an update op. value and operand must be within mask."""
     if op == ADD:
         return (value + operand) & mask
     if op == SUB:
@@ -87,9 +87,9 @@ def _after_read(p, value):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _affect(p, state, at):  # type: ignore[no-untyped-def]
-    """The read effect on the counters at these positions.
+    """Apply the read effect to the counters at these positions.
 
-    The bitmap stays: where the effect makes something of zero, it is not looked at.
+    The bitmap is not updated, because it is not used if the effect changes zeros.
     """
     for i in at:
         state[i] = _after_read(p, state[i])
@@ -97,7 +97,7 @@ def _affect(p, state, at):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _take(p, state, live, at, written):  # type: ignore[no-untyped-def]
-    """Take what was written away from the counters at these positions."""
+    """Subtract written values from the counters at these positions."""
     op, mask = p[P_OP], _mask(p[P_WIDTH])
     fresh = p[P_EFFECT_OPERAND] if p[P_EFFECT] == RESET else _0
     for n in range(len(at)):
@@ -121,7 +121,7 @@ def _mask(width):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _fold(p, table, state, live, counts, addr, write, near, first, last):  # type: ignore[no-untyped-def]
-    """Events first to last of the trace: match, update, notify."""
+    """Match, update and notify for the events first to last of the trace."""
     reads, writes, start, end = p[P_READS], p[P_WRITES], p[P_START], p[P_END]
     key_mask, key_shift = p[P_KEY_MASK], p[P_KEY_SHIFT]
     sub_mask, sub_shift = p[P_SUB_MASK], p[P_SUB_SHIFT]
@@ -176,7 +176,7 @@ def _fold(p, table, state, live, counts, addr, write, near, first, last):  # typ
 
 @njit(cache=True, nogil=True)
 def _read_all(p, state, live, index, channel, value, n):  # type: ignore[no-untyped-def]
-    """Read every line with effect: non-zero values go into the columns from row n on."""
+    """Read every line with effect; non-zero values go into the columns from row n on."""
     channels = p[P_CHANNELS]
     moves_zero = _after_read(p, _0) != _0
     for word in range(len(live)):
@@ -204,7 +204,7 @@ def _read_all(p, state, live, index, channel, value, n):  # type: ignore[no-unty
 def _replay(
     p, table, state, live, counts, addr, write, near, at, stop, event, index, channel, value
 ):  # type: ignore[no-untyped-def]
-    """Events at to stop, with the periodic reads that fall due, until the columns may overflow.
+    """Run events at to stop with the periodic reads that are due, until the columns may overflow.
 
     Returns (the next event, rows filled).
     """
@@ -222,10 +222,10 @@ def _replay(
 
 
 class Telemetry:
-    """One rule on one pipeline, as nemo.Telemetry, for arrays of events.
+    """One rule on one pipeline, like nemo.Telemetry, for arrays of events.
 
-    reads: what the periodic reads returned so far, as a list of (event uint64, index uint32,
-    channel uint8, value uint64) columns, sorted; who reads a long trace may take them out.
+    reads: results of the periodic reads so far, as a list of (event uint64, index uint32, channel
+    uint8, value uint64) columns, sorted; a caller with a long trace may remove entries.
     """
 
     def __init__(self, rule: Rule, geometry: Geometry) -> None:
@@ -259,7 +259,7 @@ class Telemetry:
 
     @property
     def notified(self) -> tuple[int, int] | None:
-        """(channel, index) of the first notification since acknowledge."""
+        """(channel, index) of the first notification since `acknowledge`."""
         c = self._counts
         return (int(c[C_CHANNEL]), int(c[C_INDEX])) if c[C_NOTIFIED] else None
 
@@ -272,9 +272,8 @@ class Telemetry:
     ) -> None:
         """Change entries of the table, between two calls of `events`.
 
-        key: an entry, or int[k] of them. base: the base index that it gets, or int[k]; not valid:
-        the entries are unmapped. Raises ValueError, and changes nothing, for a key past the table
-        or a base past the counters.
+        key: an entry, or int[k]. base: its new base index, or int[k]. valid: False unmaps the
+        entries. Raises ValueError, without changes, for a key or base out of range.
         """
         counters = self.geometry.counters(self.rule.width)
         for name, value, end in (("key", key, len(self._table)), ("base", base, counters)):
@@ -283,8 +282,8 @@ class Telemetry:
         self._table[key] = base if valid else _UNMAPPED
 
     def clear(self) -> None:
-        """Zero all counters and counts, unmap every key and let the next notification be latched,
-        as the hardware's clear does. `reads` and their period stay.
+        """Clear like the hardware: zero all counters and counts, unmap every key, and let the next
+        notification be latched. `reads` and the position in their period are kept.
         """
         self._state[:] = self._live[:] = 0
         self._table[:] = _UNMAPPED
@@ -297,11 +296,12 @@ class Telemetry:
         progress: Callable[[int], None] | None = None,
         near: np.ndarray | None = None,
     ) -> None:
-        """A run of requests: addr uint64[n] (bytes), write bool[n]; and the reads that fall due.
+        """Process requests, and periodic reads that are due. addr: uint64[n] in bytes, write:
+        bool[n].
 
-        A trace may come in any number of calls: all state goes on from one to the next.
-        near: uint8[n], in flat memory mode what near memory had: positions in NEAR, 0 if it could
-        not tell. progress is called with the number of events done since it was last called.
+        A trace may be divided into several calls. near: uint8[n], the outcome in near memory in
+        flat memory mode, as positions in NEAR; 0 is unknown. progress: called with the number of
+        events done since the last call.
         """
         if near is None:
             near = np.zeros(len(addr) if self._p[P_NEAR] else 0, np.uint8)
@@ -327,7 +327,7 @@ class Telemetry:
                 progress(last - first)
 
     def read_line(self, channel: int, line: int, effect: bool) -> list[int]:
-        """Eight state words before the read's effect, which applies to the whole line."""
+        """Eight state words before the read effect, which applies to the whole line."""
         per_word = 64 // self.rule.width
         at = np.arange(line * self.per_line, (line + 1) * self.per_line)
         at = at * self.geometry.channels + channel
@@ -338,7 +338,7 @@ class Telemetry:
         return np.bitwise_or.reduce(before.reshape(WORDS_PER_LINE, per_word) << bits, 1).tolist()
 
     def acknowledge_line(self, channel: int, line: int, words: list[int]) -> None:
-        """Take a line that was read, eight state words, away from the counters."""
+        """Subtract a line that was read (eight state words) from the counters."""
         width = self.rule.width
         at = np.arange(line * self.per_line, (line + 1) * self.per_line)
         bits = np.arange(0, 64, width, dtype=np.uint64)
@@ -347,12 +347,12 @@ class Telemetry:
         _take(self._p, self._state, self._live, at, written.reshape(-1))
 
     def read(self, index: slice | ArrayLike | None = None, effect: bool = False) -> np.ndarray:
-        """Many counters at once: uint64[k, channels], the values before the read's effect.
+        """Read counters: uint64[k, channels], the values before the read effect.
 
-        index: which counters of every channel, a slice, a range or int[k]; None is all of them.
-        effect: as on the hardware, which reads lines of 64 B, it applies to every counter of each
-        line that one of them is in, on every channel, once. Raises IndexError for a counter that
-        is not there.
+        index: counters of every channel, as a slice, a range or int[k]; None is all. effect: apply
+        the read effect, once, to all counters of each line with one of these counters on every
+        channel, because hardware reads whole lines of 64 B. Raises IndexError for an invalid
+        counter.
         """
         counters = self._state.reshape(-1, self.geometry.channels)
         if index is None or isinstance(index, slice):
@@ -371,18 +371,20 @@ class Telemetry:
 
     @property
     def per_line(self) -> int:
-        """Counters of a channel in a telemetry line of 64 B."""
+        """Counters in a telemetry line of 64 B."""
         return WORDS_PER_LINE * (64 // self.rule.width)
 
     def nonzero(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(index, channel, value) columns of the counters that are not zero, sorted."""
+        """(index, channel, value) columns of the non-zero counters, sorted."""
         at = np.flatnonzero(self._state)
         channels = self.geometry.channels
         return at // channels, at % channels, self._state[at]
 
 
 def warm_up() -> None:
-    """Compile every kernel, or load it compiled, so that a measured run does not pay for it."""
+    """Compile all kernels or load them from the cache, so that this is not part of a measured
+    run.
+    """
     one = np.zeros(1, np.uint64), np.zeros(1, np.bool_)
     geometry = Geometry(channels=1, pipelines=1, states=16, table=2)
     for every in (0, 1):

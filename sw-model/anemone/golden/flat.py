@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plain model of flat memory mode: Memstrata §3.1, one access at a time, with the contents.
+"""The reference model of flat memory mode: Memstrata §3.1, one access at a time, with the contents.
 
-Written to be checked by reading beside docs/flat.md; `flat_fast` has the same meaning and is fast.
-Each access of near and far memory is counted where it is made, so the table of traffic is a result,
-not an input.
+It is written to be compared with docs/flat.md; `flat_fast` is the fast version. Each access of near
+and far memory is counted where it is made, so the table of traffic is a result and not an input.
 """
 
 from __future__ import annotations
@@ -15,27 +14,27 @@ from anemone.flat.config import FlatConfig
 from anemone.flat.result import DEDICATED, HIT, MISS, SWAP, Counts
 from anemone.hardware.geometry import LINE_BYTES
 
-WHOLE = (1 << LINE_BYTES) - 1  # the strobe of a write of all bytes
-NEAR = 0  # the slot of a set that is near; slot s + 1 is far slot s
+WHOLE = (1 << LINE_BYTES) - 1  # strobe of a write of all bytes
+NEAR = 0  # a set's near slot; slot s + 1 is far slot s
 
 
 def unwritten(p: int) -> bytes:
-    """What physical line p holds before anything is written to it: ~p in every 8 bytes."""
+    """The content of physical line p before its first write: ~p in every 8 bytes."""
     return (~p & (1 << 64) - 1).to_bytes(8, "little") * (LINE_BYTES // 8)
 
 
 def merge(old: bytes, new: bytes, strobe: int) -> bytes:
-    """A line after a write of the bytes whose bit of `strobe` is set."""
+    """A line after a write of the bytes whose bit is set in `strobe`."""
     pairs = zip(old, new, strict=True)
     return bytes(n if strobe >> i & 1 else o for i, (o, n) in enumerate(pairs))
 
 
 class FlatMemory:
-    """Near and far memory behind one controller, after reset.
+    """Near and far memory with one controller, after reset.
 
-    Lines are numbered in 64 B: p of the physical memory, and near and far lines of each port.
-    counts: see Counts. outcome: that of the last access. mismatches: reads that did not return
-    what was last written to their line.
+    Lines have 64 B: p is a physical line; near and far lines are those of each port. counts: see
+    Counts. outcome: of the last access. mismatches: reads that did not return the data last
+    written.
     """
 
     def __init__(self, config: FlatConfig) -> None:
@@ -43,16 +42,16 @@ class FlatMemory:
         self.counts = Counts()
         self.outcome: int | None = None
         self.mismatches = 0
-        self._near: dict[int, bytes] = {}  # lines that were written, by number
+        self._near: dict[int, bytes] = {}  # written lines, by number
         self._far: dict[int, bytes] = {}
         self._slots: dict[int, list[int]] = {}  # set -> the tag in each of its slots
-        self._missed: dict[int, tuple[int, int]] = {}  # set -> tag, misses of it in a row
+        self._missed: dict[int, tuple[int, int]] = {}  # set -> (tag, its consecutive misses)
         self._misses_to_swap = config.n  # policy one_in
-        self._written: dict[int, bytes] = {}  # what reads must return: contents by physical line
+        self._written: dict[int, bytes] = {}  # expected read data, by physical line
 
     def set_policy(self, policy: str, n: int) -> None:
-        """Set another one from the next access on. It counts the channel's misses from there; a
-        set's count of consecutive misses stays until `nth` continues it.
+        """Change the policy from the next access on. The channel's misses are counted from then on;
+        a set's count of consecutive misses is kept until `nth` continues it.
         """
         if (policy, n) != (self.config.policy, self.config.n):
             self.config = replace(self.config, policy=policy, n=n)
@@ -61,7 +60,7 @@ class FlatMemory:
     # --- accesses ---
 
     def read(self, p: int) -> bytes:
-        """A read of physical line p."""
+        """Read physical line p."""
         data = self._read(p)
         self.mismatches += data != self._written.get(p, unwritten(p))
         return data
@@ -71,7 +70,7 @@ class FlatMemory:
             self.outcome = DEDICATED
             return self._read_near(self._dedicated_line(p))
         set_index, tag = self._set_and_tag(p)
-        near = self._read_near(set_index)  # the tags come along
+        near = self._read_near(set_index)  # the read also returns the tags
         if self._hits(set_index, tag):
             return near
         data = self._read_far(self._far_line(set_index, tag))
@@ -80,7 +79,7 @@ class FlatMemory:
         return data
 
     def write(self, p: int, data: bytes, strobe: int = WHOLE) -> None:
-        """A write of physical line p: of 64 B, those whose bit of `strobe` is set."""
+        """Write the bytes of physical line p whose bit is set in `strobe`."""
         self._write(p, data, strobe)
         self._written[p] = merge(self._written.get(p, unwritten(p)), data, strobe)
 
@@ -109,7 +108,7 @@ class FlatMemory:
         return p % self.config.near_lines, p // self.config.near_lines
 
     def _tags(self, set_index: int) -> list[int]:
-        """The tags in the slots of a set: a permutation, after reset the identity."""
+        """The tag in each slot of a set: a permutation, the identity after reset."""
         return self._slots.setdefault(set_index, list(range(self.config.ratio + 1)))
 
     def _far_line(self, set_index: int, tag: int) -> int:
@@ -126,7 +125,7 @@ class FlatMemory:
         return True
 
     def _swap(self, set_index: int, tag: int, near: bytes, data: bytes) -> None:
-        """The missed line, now `data`, and the near line change places."""
+        """Swap the missed line, with the content `data`, and the near line."""
         self._write_far(self._far_line(set_index, tag), near)
         self._write_near(set_index, data)
         tags = self._tags(set_index)
@@ -137,7 +136,7 @@ class FlatMemory:
     # --- policies ---
 
     def _swaps(self, set_index: int, tag: int, near: bytes) -> bool:
-        """Whether this miss swaps; a count of misses in the sideband costs a near write."""
+        """Whether this miss swaps. To count a miss in the sideband costs a near write."""
         self.counts.misses += 1
         policy = self.config.policy
         swaps = policy == "every"
@@ -176,25 +175,27 @@ class FlatMemory:
         self._far[line] = merge(self._far_contents(line), data, strobe)
 
     def _near_line(self, line: int) -> bytes:
-        """Contents of near memory; after reset a set's near line is the one with tag 0."""
+        """The content of a near line; after reset it is the line with tag 0 of the set."""
         if line < self.config.near_lines:
             return self._near.get(line, unwritten(line))
         p = line - self.config.near_lines + self.config.dedicated_lines.start
         return self._near.get(line, unwritten(p))
 
     def _far_contents(self, line: int) -> bytes:
-        """Contents of far memory; after reset the physical lines behind near's, in their order."""
+        """The content of a far line; after reset far memory has the physical lines after near
+        memory's, in order.
+        """
         return self._far.get(line, unwritten(line + self.config.near_lines))
 
     # --- inspection ---
 
     def where(self, p: int) -> int:
-        """The slot of its set that a physical line is in."""
+        """The slot of a physical line in its set."""
         set_index, tag = self._set_and_tag(p)
         return self._tags(set_index).index(tag)
 
     def contents(self, p: int) -> bytes:
-        """What memory holds of a physical line, wherever it is; no access is counted."""
+        """The content of a physical line, without counting an access."""
         if p in self.config.dedicated_lines:
             return self._near_line(self._dedicated_line(p))
         set_index, tag = self._set_and_tag(p)
@@ -203,17 +204,17 @@ class FlatMemory:
         return self._far_contents(self._far_line(set_index, tag))
 
     def sets(self) -> dict[int, int]:
-        """The tag in near by set, of the sets where it is not 0."""
+        """The near tag by set, of the sets in which it is not 0."""
         return {
             set_index: tags[NEAR] for set_index, tags in sorted(self._slots.items()) if tags[NEAR]
         }
 
 
 def replay(memory: FlatMemory, accesses: Iterable[tuple[int, bool]], before: int = 0) -> list[int]:
-    """Run a trace of (addr, write), and return the outcomes.
+    """Run a trace of (addr, write) and return the outcomes.
 
-    Writes are of whole lines, with the number of the row, from 1, in every 8 bytes.
-    before: rows of the trace that this memory has run already.
+    Writes are of whole lines, with the row's number (from 1) in every 8 bytes. before: number of
+    earlier rows of the trace.
     """
     outcomes = []
     for row, (addr, write) in enumerate(accesses, start=before + 1):

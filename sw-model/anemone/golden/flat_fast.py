@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fast model of flat memory mode: `flat` on arrays, compiled, and tested against it.
 
-The processor's caches bound its speed, so all of a set is in one row of a few 32-bit words. Each
-set that is touched has one, found by a hash of the set's number; rows are in the order of the first
-touch, which keeps a trace's neighbours together. Of a line's contents a row has the number of the
-trace's row that wrote it, or of a line not yet written its tag. A line of dedicated memory has a
-row, too, numbered by its near line, which is no set's.
+Cache misses limit its speed, so the whole state of a set is in one row of a few 32-bit words. Each
+touched set has a row, which a hash table finds. Rows are in the order of first touches, so sets
+that are accessed together are close. For a line's content a row stores the number of the trace row
+that wrote it, or the tag of an unwritten line. A dedicated line also has a row, with the number of
+its near line, which no set has.
 """
 
 from __future__ import annotations
@@ -21,46 +21,46 @@ from anemone.flat.result import DEDICATED, HIT, MISS, SWAP, Counts
 
 EVERY, NTH, ONE_IN, NEVER = range(len(POLICIES))
 
-# Positions in the parameters and in the counts.
+# Indices of the parameters and of the counts.
 P_LINES, P_RATIO, P_FIRST, P_LAST, P_POLICY, P_N = range(6)
 (C_HITS, C_MISSES, C_SWAPS, C_NEAR_READS, C_NEAR_WRITES, C_FAR_READS, C_FAR_WRITES, C_MISMATCHES,
  C_CHANNEL, C_ROWS) = range(10)  # fmt: skip
-# Positions in a row. From R_CONTENTS on it has what is in each slot (near, then far), then what was
-# last written to the line of each tag.
-R_LOW, R_HIGH, R_STATE, R_CONTENTS = range(4)  # the halves of the set's number
-# R_STATE: the slot of tag t in bits 3t and up, then the tag in near, the tag last missed and its
-# misses in a row.
+# Indices of a row's words. R_LOW, R_HIGH: the halves of the set's number. From R_CONTENTS on are
+# the contents of each slot (near, then far), then the data last written to the line of each tag.
+R_LOW, R_HIGH, R_STATE, R_CONTENTS = range(4)
+# R_STATE has the slot of tag t from bit 3t on, then the near tag, the tag last missed and its
+# consecutive misses.
 _NEAR_TAG, _MISSED, _MISSES = (np.uint32(shift) for shift in (15, 18, 21))
 _RESET = np.uint32(sum(t << 3 * t for t in range(5)))
 _TAG, _COUNT = np.uint32(7), np.uint32(0xFF)  # masks
-# What is in a line not yet written: with its tag below.
+# The content of an unwritten line, with its tag in the low bits.
 UNWRITTEN = 0xFFFF_FFF8
 _UNWRITTEN = np.uint32(UNWRITTEN)
 
 _0, _1, _4, _6, _15, _32 = (np.uint64(n) for n in (0, 1, 4, 6, 15, 32))
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing
-_DEDICATED = 8  # in what _find finds: dedicated memory; below it the tag, above it the row
+_DEDICATED = 8  # bit of _find's results for dedicated memory, between the tag and the row
 _CACHE_LINE = 16  # words
-_BLOCK = 1024  # accesses whose rows the processor's cache holds
-_CHUNK = 1 << 20  # accesses between two reports of progress, and two looks at the space for rows
+_BLOCK = 1024  # accesses whose rows fit the processor's cache
+_CHUNK = 1 << 20  # accesses between two progress reports and two checks of the space for rows
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _hash_slot(index, set_index):  # type: ignore[no-untyped-def]
-    """Where the search for a set begins; sixteen neighbours lie in one cache line."""
+    """The hash table's first slot for a set; sixteen neighbouring sets share a cache line."""
     size = np.uint64(len(index))
     return (((set_index >> _4) * _SPREAD) >> np.uint64(20) << _4 | set_index & _15) & (size - _1)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _number(rows, row):  # type: ignore[no-untyped-def]
-    """The set of a row."""
+    """The number of a row's set."""
     return np.uint64(rows[row, R_LOW]) | np.uint64(rows[row, R_HIGH]) << _32
 
 
 @njit(cache=True, nogil=True)
 def _enter(index, rows, used):  # type: ignore[no-untyped-def]
-    """The rows in use go into an empty index."""
+    """Insert the rows in use into an empty index."""
     mask = np.uint64(len(index)) - _1
     for row in range(used):
         at = _hash_slot(index, _number(rows, row))
@@ -71,10 +71,10 @@ def _enter(index, rows, used):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _find(p, index, rows, counts, addr, first, last, found):  # type: ignore[no-untyped-def]
-    """The row of each access of a block, made if the set has none; there is space for them.
+    """Find or create the row of each access of a block. There must be space for new rows.
 
-    A pass of its own, so that the processor has many cache misses in flight: no row depends on an
-    earlier access.
+    This is a separate pass, because its accesses are independent, so that the processor can overlap
+    their cache misses.
     """
     lines, ratio = p[P_LINES], np.int64(p[P_RATIO])
     dedicated, dedicated_end = p[P_FIRST], p[P_LAST]
@@ -109,7 +109,7 @@ def _with(state, shift, mask, value):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _access(p, rows, counts, write, outcomes, before, first, last, found):  # type: ignore[no-untyped-def]
-    """A block of accesses to the rows found. before: those of the calls before."""
+    """Run a block of accesses on their rows. before: number of accesses in earlier calls."""
     policy, n = p[P_POLICY], p[P_N]
     golden = R_CONTENTS + np.int64(p[P_RATIO]) + 1
     hits = misses = swaps = near_writes = far_reads = far_writes = mismatches = near_reads = 0
@@ -120,7 +120,7 @@ def _access(p, rows, counts, write, outcomes, before, first, last, found):  # ty
         state, writes = rows[row, R_STATE], write[i]
         slot = np.int64((state >> np.uint32(3 * tag)) & _TAG)
         held = R_CONTENTS + slot
-        # The line is written where it is found; a swap then moves it.
+        # The line is written in its present slot; then a swap moves it.
         if writes:
             rows[row, golden + tag] = rows[row, held] = before + i + 1
         elif rows[row, held] != rows[row, golden + tag]:
@@ -180,7 +180,7 @@ def _access(p, rows, counts, write, outcomes, before, first, last, found):  # ty
 
 @njit(cache=True, nogil=True)
 def _run(p, index, rows, counts, addr, write, outcomes, before, first, last):  # type: ignore[no-untyped-def]
-    """Accesses first to last, a block after another."""
+    """Run accesses first to last in blocks."""
     found = np.empty(_BLOCK, np.int64)
     for at in range(first, last, _BLOCK):
         end = min(at + _BLOCK, last)
@@ -189,7 +189,7 @@ def _run(p, index, rows, counts, addr, write, outcomes, before, first, last):  #
 
 
 def _rows(count: int, words: int) -> np.ndarray:
-    """Space for rows, none in more cache lines than it must be."""
+    """Space for rows, aligned so that each row is in as few cache lines as possible."""
     words = 1 << (words - 1).bit_length()
     space = np.empty(count * words + _CACHE_LINE, np.uint32)
     first = -space.ctypes.data // space.itemsize % _CACHE_LINE
@@ -197,12 +197,11 @@ def _rows(count: int, words: int) -> np.ndarray:
 
 
 class FlatMemory:
-    """Near and far memory behind one controller, as flat.FlatMemory, for arrays of accesses.
+    """Near and far memory with one controller, like flat.FlatMemory, for arrays of accesses.
 
-    A trace may come in any number of windows. Contents, counts and the rows' numbers go on from
-    one to the next, and between two the policy may change.
-    rows: accesses so far. mismatches: reads so far that did not return what was last written to
-    their line, in whichever window. counts: what the accesses so far were and asked for.
+    A trace may be divided into several calls of `accesses`. Contents, counts and row numbers
+    continue, and the policy may change between calls. rows: accesses so far. mismatches: reads so
+    far that did not return the data last written. counts: see Counts.
     """
 
     def __init__(self, config: FlatConfig) -> None:
@@ -230,13 +229,13 @@ class FlatMemory:
         progress: Callable[[int, int], None] | None = None,
         name: object = "trace",
     ) -> np.ndarray:
-        """A window of a trace: addr uint64[n] (bytes), write bool[n]. Returns the outcomes,
-        uint8[n]: HIT, MISS, SWAP or DEDICATED of anemone.flat.
+        """Run accesses. addr: uint64[n] in bytes, write: bool[n]. Returns their outcomes, uint8[n]:
+        HIT, MISS, SWAP or DEDICATED of anemone.flat.
 
-        A write is of the whole line, with the number of its row, from 1 in the first window, in
-        every 8 bytes. name: what errors call the trace. progress is called with the accesses of
-        the window that are done and those there are. Raises InputError for an address where there
-        is no memory, and ValueError past 2^32 - 9 accesses in all; then nothing is done.
+        A write writes the whole line, with the row's number (from 1 in the first call) in every 8
+        bytes. name: the trace's name in errors. progress: called with (accesses done, all accesses
+        of this call). Raises InputError for an address outside memory, and ValueError above 2^32 -
+        9 accesses in total; then no access is run.
         """
         if len(write) != len(addr):
             raise ValueError(f"{len(addr)} addresses, {len(write)} flags of writes")
@@ -257,11 +256,11 @@ class FlatMemory:
         return outcomes
 
     def set_policy(self, policy: str, n: int = 1) -> None:
-        """Set another policy, one of POLICIES, from the next access on; n as in FlatConfig.
+        """Change the policy (one of POLICIES) from the next access on; n as in FlatConfig.
 
-        As a write of the policy register: if either changes, `one_in` counts the misses from here.
-        Sets' counts of consecutive misses stay until `nth` continues them. Raises ValueError for an
-        unknown policy.
+        Like a write of the policy register: if either changes, `one_in` counts misses from here on.
+        A set's count of consecutive misses is kept until `nth` continues it. Raises ValueError for
+        an unknown policy.
         """
         check_policy(policy, n)
         if (policy, n) != (self.config.policy, self.config.n):
@@ -270,11 +269,11 @@ class FlatMemory:
             self._counts[C_CHANNEL] = 0
 
     def _make_room(self, accesses: int) -> None:
-        """For a new row for each access, with half of the index free."""
+        """Make space for a new row for each access, with half of the index free."""
         used = int(self._counts[C_ROWS])
         if len(self._rows) >= used + accesses:
             return
-        # Memory that no row has been written to costs nothing.
+        # Unused rows cost nothing, because the OS allocates memory at the first write.
         size = max(2 * len(self._rows), used + accesses)
         rows = _rows(size, self._rows.shape[1])
         rows[:used] = self._rows[:used]
@@ -283,12 +282,12 @@ class FlatMemory:
         _enter(self._index, rows, used)
 
     def _sets(self) -> tuple[np.ndarray, np.ndarray]:
-        """The rows in use, and the number of each one's set."""
+        """The rows in use, and the numbers of their sets."""
         rows = self._rows[: int(self._counts[C_ROWS])]
         return rows, rows[:, R_LOW] | rows[:, R_HIGH].astype(np.uint64) << _32
 
     def sets(self) -> tuple[np.ndarray, np.ndarray]:
-        """(set uint64, tag in near uint8) columns of the sets where it is not 0, ascending."""
+        """(set uint64, near tag uint8) columns of the sets in which it is not 0, ascending."""
         rows, number = self._sets()
         tags = (rows[:, R_STATE] >> _NEAR_TAG & _TAG).astype(np.uint8)
         moved = np.flatnonzero(tags)
@@ -296,7 +295,7 @@ class FlatMemory:
         return number[moved], tags[moved]
 
     def contents(self) -> dict[int, int]:
-        """What the lines of the sets touched hold in every 8 bytes, by physical line."""
+        """The 8-byte content of each line of touched sets, by physical line."""
         config, held = self.config, {}
         for row, set_index in zip(*(column.tolist() for column in self._sets()), strict=True):
             tags = range(config.ratio + 1)
@@ -306,13 +305,13 @@ class FlatMemory:
             for tag, line in enumerate(lines):
                 code = row[R_CONTENTS + (row[R_STATE] >> 3 * tag & 7)]
                 owner = lines[code - UNWRITTEN] if code >= UNWRITTEN else 0
-                # Dedicated memory hides what else would be at its addresses.
+                # Dedicated memory hides lines of sets at its addresses.
                 if is_dedicated or line not in config.dedicated_lines:
                     held[line] = ~owner & (1 << 64) - 1 if code >= UNWRITTEN else code
         return held
 
     @staticmethod
     def warm_up() -> None:
-        """Compile, or load what is compiled, so that a measured run does not pay for it."""
+        """Compile or load from the cache, so that this is not part of a measured run."""
         memory = FlatMemory(FlatConfig(near_lines=1))
         memory.accesses(np.zeros(1, np.uint64), np.zeros(1, np.bool_))

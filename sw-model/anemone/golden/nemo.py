@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plain model of a telemetry pipeline: NEMO §3.1 and Table 1, one event at a time.
+"""The reference model of a telemetry pipeline: NEMO §3.1 and Table 1, one event at a time.
 
-Written to be checked by reading beside the paper; `fast` has the same meaning and is fast.
-Everything is a Python integer, so nothing wraps unless it says so.
+It is written to be compared with the paper; `fast` is the fast version. All values are Python
+integers, so they wrap only where the code says so.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def _saturating_add(value: int, operand: int, width: int) -> int:
     return min(value + operand, 2**width - 1)
 
 
-# NEMO Table 1, "update op", and the three more that the hardware has. The operand has been cut to
-# the counter's width; the result is, afterwards.
+# NEMO Table 1, "update op", and three more that the hardware has. The operand is already truncated
+# to the counter's width; the result is truncated afterwards.
 OPS: dict[str, Callable[[int, int, int], int]] = {
     "add": lambda value, operand, width: value + operand,
     "sub": lambda value, operand, width: value - operand,
@@ -66,10 +66,9 @@ class Telemetry:
     """One rule on one pipeline, with the state of every channel.
 
     matched: events that updated a counter. unmapped: events whose key has no entry in the table.
-    out_of_range: events whose index is past the last counter, or whose offset is
-    too wide to be hashed. notifications: updates after which
-    the predicate held. notified: the (channel, index) of the first of them since `acknowledge`.
-    Events that the filter drops are in none.
+    out_of_range: events whose index is past the last counter, or whose offset is too wide to be
+    hashed. notifications: updates after which the predicate held. notified: the (channel, index) of
+    the first of them since `acknowledge`. Events that the filter drops are not counted.
     """
 
     def __init__(self, rule: Rule, geometry: Geometry) -> None:
@@ -83,9 +82,9 @@ class Telemetry:
     # --- match (NEMO §3.1, "Match stage") ---
 
     def event(self, addr: int, write: bool, near: str = "any") -> None:
-        """A memory request at a device byte address.
+        """Process a memory request at a device byte address.
 
-        near: in flat memory mode, "hit" or "miss"; "any": near memory could not tell.
+        near: in flat memory mode "hit" or "miss"; "any" if the outcome is unknown.
         """
         rule = self.rule
         if ("W" if write else "R") not in rule.type or not rule.start <= addr < rule.end:
@@ -122,7 +121,7 @@ class Telemetry:
                 self.notified = channel, index
 
     def _apply(self, op: str, value: int, operand: int) -> int:
-        """An update op on a counter: modulo 2^width."""
+        """Apply an update op to a value, modulo 2^width."""
         width = self.rule.width
         return OPS[op](value, operand % 2**width, width) % 2**width
 
@@ -150,8 +149,9 @@ class Telemetry:
     # --- read (NEMO §3.1, "Telemetry state access") ---
 
     def read_line(self, channel: int, line: int, effect: bool) -> list[int]:
-        """Eight state words, as they are before the read's effect, which then applies to every
-        counter of the line. Without `effect` it is a snapshot. Predicates are not tested.
+        """Eight state words before the read effect, which applies to every counter of the line.
+
+        Without `effect` it is a snapshot. Predicates are not tested.
         """
         first = line * WORDS_PER_LINE
         words = self.states[channel][first : first + WORDS_PER_LINE]
@@ -168,8 +168,8 @@ class Telemetry:
         return self._apply(rule.effect_op, value, rule.effect_operand)
 
     def acknowledge_line(self, channel: int, line: int, words: list[int]) -> None:
-        """Take a line that was read, eight state words, away from the counters: nothing that came
-        since is lost. Predicates are not tested.
+        """Subtract a line that was read (eight state words) from the counters, so that later
+        updates are not lost. Predicates are not tested.
         """
         if self.rule.op not in TAKEN:
             return
@@ -183,7 +183,7 @@ class Telemetry:
     # --- control (NEMO §3.2) ---
 
     def set_translation(self, key: int, base: int, valid: bool = True) -> None:
-        """Change one entry of the table, between two events."""
+        """Change one entry of the table between two events."""
         if valid:
             self.table[key] = base
         else:
@@ -197,7 +197,7 @@ class Telemetry:
         self.notified = None
 
     def nonzero(self) -> Iterator[tuple[int, int, int]]:
-        """(index, channel, value) of every counter that is not zero, in that order."""
+        """(index, channel, value) of every non-zero counter, sorted."""
         for index in range(self.geometry.counters(self.rule.width)):
             for channel in range(self.geometry.channels):
                 if value := self.counter(channel, index):
@@ -205,18 +205,18 @@ class Telemetry:
 
 
 def unpack(words: Iterable[int], width: int) -> list[int]:
-    """The counters in state words, the lowest bits first."""
+    """The counters in state words, lowest bits first."""
     return [word >> bit & (2**width - 1) for word in words for bit in range(0, 64, width)]
 
 
 def replay(
     telemetry: Telemetry, events: Iterable[tuple[int, bool] | tuple[int, bool, str]]
 ) -> list[tuple[int, int, int, int]]:
-    """Run a trace of (addr, write), or (addr, write, near); after every rule.read_every events read
-    every line.
+    """Run a trace of (addr, write) or (addr, write, near), and read every line after every
+    rule.read_every events.
 
-    Returns (event, index, channel, value) of what the reads returned and was not zero, sorted;
-    event is the number of events so far.
+    Returns (event, index, channel, value) of the non-zero values that were read, sorted; event is
+    the number of events before the read.
     """
     reads = []
     rule, geometry = telemetry.rule, telemetry.geometry

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plain model of tiered memory without a policy: what the time of a trace is, row by row.
+"""The reference model of tiered memory without a policy: the times of a trace, row by row.
 
-All of a trace is held, and everything is a Python number; tiering.kernel is the same, bit for bit.
+It keeps the whole trace in memory as Python numbers. tiering.kernel is bit-exactly the same.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from anemone.trace import Trace
 
 @dataclass
 class TierRun:
-    """issue, completion: ns by row. tiers: that served it. order: rows as they issued. tier_of: by
-    page touched; empty where memory is flat.
+    """issue, completion: ns by row. tiers: the tier that served each row. order: rows in order of
+    issue. tier_of: tier by touched page; empty if memory is flat.
     """
 
     issue: list[float]
@@ -33,7 +33,7 @@ class TierRun:
 
 
 def run(config: TierConfig, trace: Trace) -> TierRun:
-    """A trace whose policy is "none". Raises InputError where there is no room for a page."""
+    """Run a trace with the policy "none". Raises InputError if a page does not fit."""
     n = len(trace)
     rows_of: dict[int, list[int]] = {}
     for row, thread in enumerate([0] * n if trace.thread is None else trace.thread.tolist()):
@@ -53,7 +53,7 @@ def run(config: TierConfig, trace: Trace) -> TierRun:
     issued = dict.fromkeys(rows_of, 0.0)
 
     def issue(thread: int, row: int) -> float:
-        """When a thread's next row issues: all that it waits for is known by then."""
+        """When a thread's next row issues. Everything that it waits for is known at this point."""
         at = issued[thread] + gap[row]
         before, most = reads[thread], config.outstanding
         if write[row]:
@@ -67,7 +67,7 @@ def run(config: TierConfig, trace: Trace) -> TierRun:
     flat = FlatMemory(config.flat_config) if config.flat else None
 
     def flat_access(at: float, line: int, write: bool) -> tuple[int, float]:
-        """The tier that had the line, and its completion: golden.flat asks near and far."""
+        """(tier that had the line, completion), from the near and far accesses of golden.flat."""
         before = vars(flat.counts).copy()
         flat.write(line, bytes(LINE_BYTES)) if write else flat.read(line)
         traffic = {key: count - before[key] for key, count in vars(flat.counts).items()}
@@ -112,9 +112,10 @@ def run(config: TierConfig, trace: Trace) -> TierRun:
 
 
 def first_touch(config: TierConfig, before: int, used: list[int], best: bool = False) -> int:
-    """The tier of a page. before: the pages touched before it. used: pages of each tier.
+    """The tier of a page at its first touch.
 
-    best: it is among the most accessed of all the trace that the fast tier has room for.
+    before: number of pages touched before. used: pages in each tier. best: whether it is among the
+    most accessed pages of the trace that fit the fast tier.
     """
     has_free = [used[FAST] < config.fast.pages, used[SLOW] < config.slow.pages]
     wanted, other = FAST, SLOW

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the hardware is: its parameters and its registers."""
+"""The hardware's parameters and registers."""
 
 from anemone.hardware.features import Features
 from anemone.hardware.geometry import Geometry

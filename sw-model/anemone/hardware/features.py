@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What rules may ask of an engine: what is built into the hardware (Features.scala)."""
+"""The rule features that are built into the hardware (Features.scala)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Features:
-    """Names as rules have them; None: all there are.
+    """The built-in features, by the names that rule files use; None means all.
 
     ops: of updates and of read effects. widths: bits of a counter. notify: predicates. effects:
     none, reset, op. operands: imm, line, is_write. acknowledge: lines that were read can be taken
-    away. hash: of offsets; in the golden models alone.
+    away. hash: of offsets, for sketches.
     """
 
     ops: tuple[str, ...] | None = None
@@ -37,7 +37,7 @@ class Features:
         return _built(names, None if self.notify else ("none",))
 
     def of_effects(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Of none, reset and the ops."""
+        """The built-in ones of these read effects: none, reset, or the name of an operation."""
         effects = tuple(names)
         if self.effects is None:
             return tuple(e for e in effects if e in ("none", "reset") or self.of_ops((e,)))
@@ -49,14 +49,15 @@ class Features:
 
     @property
     def options(self) -> dict[str, str]:
-        """Those of the elaborator, where not all is built in."""
+        """Options for the elaborator; empty if everything is built in."""
         lists = {"ops": self.ops, "widths": self.widths, "effects": self.effects}
         lists["operands"] = self.operands and tuple(
             "immediate" if name == "imm" else name for name in self.operands
         )
         options = {name: ",".join(map(str, some)) for name, some in lists.items() if some}
         flags = {"notify": self.notify, "acknowledge": self.acknowledge}
-        return options | {name: "false" for name, built in flags.items() if not built}
+        options |= {name: "false" for name, built in flags.items() if not built}
+        return options | ({"hash": "true"} if self.hash else {})
 
 
 EVERYTHING = Features()

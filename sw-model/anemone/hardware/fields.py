@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registers as words made of fields; `anemone.hardware.registers` says which there are."""
+"""Registers and their bit fields; `anemone.hardware.registers` lists all of them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Field:
 
     @property
     def mask(self) -> int:
-        """The field's bits in place."""
+        """A word in which exactly the field's bits are set."""
         return ((1 << self.width) - 1) << self.low
 
     def put(self, value: int) -> int:
-        """A word with nothing but this field. Raises ValueError when the value does not fit."""
+        """A word in which only this field is set. Raises ValueError if the value does not fit."""
         if not 0 <= value < 1 << self.width:
             raise ValueError(f"{value} does not fit {self.width} bits")
         return value << self.low
@@ -32,18 +32,18 @@ class Field:
 
 
 class Register:
-    """A 64-bit register at a byte offset; of one in an array, from its element's start."""
+    """A 64-bit register at a byte offset; in an array, the offset is from the block's start."""
 
     def __init__(self, offset: int, **fields: Field) -> None:
         self.offset = offset
         self.fields = fields
 
     def pack(self, **values: int) -> int:
-        """A word of these fields; all others are zero. Raises KeyError, ValueError."""
+        """A word with these field values; other fields are zero. Raises KeyError, ValueError."""
         return sum(self.fields[name].put(value) for name, value in values.items())
 
     def unpack(self, word: int) -> dict[str, int]:
-        """Every field of a word by name."""
+        """The value of every field of a word, by name."""
         return {name: field.get(word) for name, field in self.fields.items()}
 
 

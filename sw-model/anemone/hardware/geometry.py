@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters of a telemetry engine: what is fixed when the hardware is built (NEMO §4)."""
+"""The parameters of a telemetry engine that are fixed when the hardware is built (NEMO §4)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from anemone.hardware.features import EVERYTHING, Features
 from anemone.io.errors import InputError
 
-LINE_BYTES = 64  # a memory access, and a telemetry read, move one line
-TABLE_ENTRIES = 1 << 18  # of all pipelines together
+LINE_BYTES = 64  # a memory access or a telemetry read transfers one line
+TABLE_ENTRIES = 1 << 18  # for all pipelines together
 WORDS_PER_LINE = 8  # 64-bit state words in a telemetry line
 
 
@@ -18,14 +18,14 @@ class Geometry:
     """Sizes of an engine; the defaults are the paper's prototype (NEMO §4, resource budget).
 
     channels: memory channels, 1, 2 or 4; the address bits just above the 64 B line choose one.
-    pipelines: rules that run at once.
-    states: 64-bit state words a channel of a pipeline; a power of two, at least two lines
-    of eight, so that a line has a number.
+    pipelines: number of rules that run at the same time.
+    states: 64-bit state words for each channel of a pipeline; a power of two, at least two
+        lines of eight words, because a line number needs at least one bit.
     table: entries of a pipeline's translation table; a power of two.
     device_gib: the device's memory in GiB. Every address is below it.
     features: what rules may ask for.
 
-    Raises InputError that names the command line option.
+    Raises InputError, which names the command line option.
     """
 
     channels: int = 2
@@ -41,9 +41,9 @@ class Geometry:
         powers = [1 << i for i in range(1, 21)]
         self._check("states", powers[3:], "a power of two from 16 to 1048576")
         self._check("table", powers[:18], "a power of two from 2 to 262144")
-        # The AFU's AXI address has 52 bits; the upper half has room for the telemetry windows.
+        # The AFU's AXI address has 52 bits; its upper half is free for the telemetry windows.
         self._check("device_gib", range(1, (1 << 21) + 1), "1 to 2097152 GiB")
-        # Tables share the control port's 22 bits of address.
+        # All tables share the control port's 22 address bits.
         most = TABLE_ENTRIES >> (self.pipelines - 1).bit_length()
         allowed = f"at most {most} for {self.pipelines} pipelines"
         self._check("table", range(most + 1), allowed)
@@ -66,11 +66,11 @@ class Geometry:
 
     @property
     def lines(self) -> int:
-        """Telemetry lines (64 B, eight state words) a channel of a pipeline."""
+        """Telemetry lines (64 B, eight state words) for each channel of a pipeline."""
         return self.states // WORDS_PER_LINE
 
     def counters(self, width: int) -> int:
-        """Counters a channel of a rule whose counters are `width` bits wide."""
+        """Counters of `width` bits that a rule has in each channel."""
         return self.states * (64 // width)
 
     def channel(self, addr: int) -> int:
@@ -79,7 +79,7 @@ class Geometry:
 
     @property
     def key(self) -> str:
-        """A short name for a build of this geometry, safe as a file name."""
+        """A short name for a build with this geometry, safe as a file name."""
         sizes = f"c{self.channels}p{self.pipelines}s{self.states}t{self.table}a{self.address_bits}"
         features = [f"{name}-{some}" for name, some in sorted(self.features.options.items())]
         return ".".join([sizes, *features]).replace(",", "-")

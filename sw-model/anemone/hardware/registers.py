@@ -91,7 +91,7 @@ ID = Register(0x000, magic=Field(0, 64))
 ID_MAGIC = 0x414E454D4F4E4531
 # Version of this register map.
 VERSION = Register(0x008, minor=Field(0, 16), major=Field(16, 16))
-VERSION_MINOR = 0x1
+VERSION_MINOR = 0x2
 VERSION_MAJOR = 0x1
 # Sizes of this configuration.
 CAPABILITY = Register(
@@ -114,6 +114,7 @@ FEATURES = Register(
     operand_sources=Field(40, 4),
     flat_ratio=Field(48, 4),
     acknowledges=Field(56, 1),
+    hash=Field(57, 1),
     flat_memory=Field(63, 1),
 )
 # Size of the telemetry region.
@@ -192,6 +193,7 @@ RULE_CONTROL = Register(
     reads=Field(1, 1),
     writes=Field(2, 1),
     near=Field(4, 2),
+    hash=Field(6, 1),
     counter_width=Field(8, 2),
     operand_source=Field(16, 2),
     op=Field(24, 4),
@@ -217,8 +219,10 @@ RULE_NOTIFY_OPERAND = Register(0x138, value=Field(0, 64))
 RULE_EFFECT_OPERAND = Register(0x140, value=Field(0, 64))
 # Loads the rule in the registers above into a pipeline; answered when the rule applies.
 RULE_COMMIT = Register(0x148, pipeline=Field(0, 6))
+# Hash of the offset: (offset * multiplier mod 2^27) * size >> 27.
+RULE_HASH = Register(0x150, multiplier=Field(0, 27), size=Field(32, 25))
 
-# Of 4, capability says how many are built.
+# At most 4; capability has the number built.
 FLAT = Array(0x800, 0x100, 4)
 # Sets (near lines) of the channel. This register and the next two are sampled at the start.
 FLAT_NEAR_LINES = Register(0x000, lines=Field(0, 47))
@@ -265,7 +269,7 @@ FLAT_UNTRUSTED = Register(0x0A8, value=Field(0, 64))
 # Responses of near or far memory that matched no outstanding request and were dropped.
 FLAT_STRAYS = Register(0x0B0, value=Field(0, 64))
 
-# Of 32, capability says how many are built.
+# At most 32; capability has the number built.
 PIPELINE = Array(0x1000, 0x100, 32)
 # Events that updated a counter.
 PIPELINE_MATCHED = Register(0x000, value=Field(0, 64))

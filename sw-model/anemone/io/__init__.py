@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people write and what they get: errors in one line, tables of TOML, folders of results."""
+"""Input and output: errors in one line, TOML and JSON files, folders of results, built files."""
 
 from anemone.io.errors import InputError
 

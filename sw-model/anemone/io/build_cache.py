@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is built from files is built once: anew only when one of its inputs is another.
+"""Builds files once, and again only if an input changed.
 
-`built` is for everything that takes longer than to hash its inputs: elaborated hardware, Verilated
-simulators, instrumented programs, kernel modules. Several processes and threads may ask at once.
+`built` is for everything that takes longer than hashing its inputs: elaborated hardware, Verilated
+simulators, instrumented programs, kernel modules. Processes and threads may call it concurrently.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 
 def digest(inputs: Iterable[str | Path]) -> str:
-    """A hash of texts, and of files by name and content; 64 hexadecimal digits."""
+    """A hash of texts, and of files by name and content, as 64 hexadecimal digits."""
     total = hashlib.sha256()
     for part in inputs:
         data = part.read_bytes() if isinstance(part, Path) else part.encode()
@@ -27,7 +27,7 @@ def digest(inputs: Iterable[str | Path]) -> str:
 
 @contextmanager
 def locked(out: Path) -> Iterator[None]:
-    """One holder at a time of `.NAME.lock` beside `out`; one that dies lets go of it."""
+    """Hold the lock file `.NAME.lock` next to `out`; it is released if the process dies."""
     out.parent.mkdir(parents=True, exist_ok=True)
     with (out.parent / f".{out.name}.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -35,11 +35,12 @@ def locked(out: Path) -> Iterator[None]:
 
 
 def built(out: Path, inputs: Iterable[str | Path], make: Callable[[Path], None]) -> Path:
-    """`out`, a file or folder, made by `make(fresh)` unless it is there and of these inputs.
+    """The file or folder `out`, made by `make(fresh)` unless it exists and its inputs are
+    unchanged.
 
-    `make` writes to the path it is given, which becomes `out` when it returns: what it leaves half
-    done is never seen. A program that runs goes on with its old file; in a folder that is replaced
-    nothing may run. What `make` raises goes through.
+    `make` writes to a temporary path, which replaces `out` when it returns, so that an incomplete
+    result is never visible. A running program keeps its old file, but no program may run in a
+    folder that is replaced. Exceptions of `make` are passed on.
     """
     stamp = out.parent / f".{out.name}.stamp"
     with locked(out):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counters of this machine: what perf prints, and telemetries as anemonectl reads them."""
+"""Counters of this machine: perf's output, and telemetries that anemonectl reads."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from dataclasses import dataclass
 
 from anemone.io.errors import MISSING, Bare, InputError
 
-_REASON = "\\___"  # perf points so at what is wrong, before its usage
+_REASON = "\\___"  # perf's marker in front of an error's reason
 
 
 class SourceError(RuntimeError):
-    """What is sampled stopped answering."""
+    """A source of samples failed."""
 
 
 @dataclass(frozen=True)
 class Counted:
-    """An event of one interval, units and processors together. ns: for which it was counted."""
+    """An event in one interval, summed over units and processors. ns: time that it was counted."""
 
     value: float
     ns: float
 
 
-Place = tuple[str, ...]  # a processor, CPU3; of all together none
+Place = tuple[str, ...]  # a processor such as ("CPU3",); () for all processors together
 
 
 def perf_rows(
     lines: Iterable[str], events: Sequence[str], by_cpu: bool = False
 ) -> Iterator[dict[Place, dict[str, Counted]]]:
-    """Intervals of what `perf stat -I -x,` prints, with by_cpu also `-A`: events by processor.
+    """Parse intervals in the output of `perf stat -I -x,`; by_cpu: with `-A`, events by processor.
 
-    Raises InputError, naming line and event.
+    Raises InputError, which names the line and the event.
     """
     at, found, number = "", {}, 0
     first = 2 if by_cpu else 1  # the field of the count
@@ -58,7 +58,7 @@ def perf_rows(
             allowed = "a count: a machine, not a virtual one, with this event; and root"
             raise InputError("perf stat", f"line {number}", name, value, allowed) from e
         seen = found.setdefault(tuple(fields[1:first]), {})
-        before = seen.get(name, Counted(0.0, 0.0))  # units of a socket may be told one by one
+        before = seen.get(name, Counted(0.0, 0.0))  # perf may print units of a socket separately
         seen[name] = Counted(before.value + counted.value, before.ns + counted.ns)
     if found:
         yield _whole(found, events, number)
@@ -84,10 +84,11 @@ def perf(
     tool: str, interval: float, asked: Sequence[str], events: Sequence[str], also: str,
     by_cpu: bool = False,
 ) -> Iterator[dict[Place, dict[str, Counted]]]:  # fmt: skip
-    """Intervals of the machine, as perf_rows has them, until it is closed.
+    """Run perf on the machine and yield intervals like perf_rows until closed.
 
-    tool: who asks. asked: words of `perf stat` that ask for the events. also: what else would do.
-    Raises InputError where there is no perf, SourceError when it ends.
+    tool: name of the calling tool, for errors. asked: arguments of `perf stat` that select the
+    events. also: an alternative to perf, for errors. Raises InputError without perf, SourceError if
+    it ends.
     """
     if shutil.which("perf") is None:
         allowed = f"perf (apt-get install linux-perf), or {also}"
@@ -109,7 +110,7 @@ def perf(
 
 
 def _noted(lines: Iterable[str], last: list[str]) -> Iterator[str]:
-    """The same lines; the last of them, or the one that has a reason, is in `last`."""
+    """Pass lines on; `last` keeps the last line, or the line with a reason."""
     for line in lines:
         if not (last and _REASON in last[0]):
             last[:] = [line]
@@ -117,10 +118,10 @@ def _noted(lines: Iterable[str], last: list[str]) -> Iterator[str]:
 
 
 def telemetry(tool: str, name: str) -> dict[tuple[int, int], int]:
-    """The counters of a telemetry by region and offset, those that are not 0.
+    """A telemetry's non-zero counters by region and offset.
 
-    The plain window is read: who else reads it is not disturbed. Raises InputError without
-    anemonectl, SourceError where it has no answer.
+    It reads a snapshot, which does not disturb other readers. Raises InputError without anemonectl,
+    SourceError if it fails.
     """
     words = ["anemonectl", "read", name, "--snapshot", "--all", "--json"]
     try:
@@ -136,7 +137,7 @@ def telemetry(tool: str, name: str) -> dict[tuple[int, int], int]:
 
 
 def telemetry_values(name: str, said: str) -> dict[tuple[int, int], int]:
-    """What `anemonectl read NAME --json` printed. Raises SourceError."""
+    """The counters in the output of `anemonectl read NAME --json`. Raises SourceError."""
     try:
         rows = json.loads(said)["counters"]
         return {(r["region"], r["offset"]): int(r["value"]) for r in rows}

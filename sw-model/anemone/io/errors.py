@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one exception that bad input raises, and how it is said in one line."""
+"""The exception for invalid input, and its one-line message."""
 
 from __future__ import annotations
 
 from typing import Any
 
-_LONGEST = 80  # characters of a value worth showing on one line
+_LONGEST = 80  # most characters of a value in a message
 
 
 class Bare(str):
-    """A value described in words (`missing`, `truncated`), shown without quotes."""
+    """A description instead of a value (`missing`, `truncated`), shown without quotes."""
 
 
 MISSING = Bare("missing")
 
 
 class InputError(ValueError):
-    """Input that cannot be used: which file, where in it, which field, its value, what is allowed.
+    """Invalid input: the file, the place in it, the field, its value, and what is allowed.
 
-    `str()` is always one printable line that names all five, whatever bytes the input held. The
-    command line prints it to stderr and exits with status 2, leaving no output behind.
+    `str()` is always one printable line with all five, for any input bytes. The command line prints
+    it to stderr, exits with status 2 and writes no output.
     """
 
     def __init__(self, file: object, place: str, field: str, value: Any, allowed: str) -> None:
@@ -32,11 +32,11 @@ class InputError(ValueError):
 
 
 class OutputError(RuntimeError):
-    """Standard output could not be written. The result files are."""
+    """Standard output could not be written; the result files are complete."""
 
 
 def oneline(text: str, longest: int = _LONGEST) -> str:
-    """`text` with everything unprintable escaped and the middle of a long one cut out."""
+    """`text` with unprintable characters escaped; the middle of a long text is cut out."""
     if len(text) > longest:
         tail = longest // 4
         text = f"{text[: longest - tail]} ... {text[-tail:]}"
@@ -44,10 +44,10 @@ def oneline(text: str, longest: int = _LONGEST) -> str:
 
 
 def show(value: Any, depth: int = 2) -> str:
-    """A value as the user wrote it, near enough: `"text"`, `true`, `12`, `0x400000000`, `[0, 1]`.
+    """A value approximately as the user wrote it: `"text"`, `true`, `12`, `0x400000000`, `[0, 1]`.
 
-    Never fails and never runs long: garbage may hold integers of ten thousand digits (Python
-    refuses to print those in decimal) and lists a thousand deep.
+    It never fails and its length is limited: invalid input may have integers of ten thousand digits
+    (which Python refuses to print in decimal) and lists nested a thousand deep.
     """
     if isinstance(value, Bare):
         return oneline(value, 200)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JSON files that people and programs write: one object, and what is wrong with it in one line."""
+"""Reads JSON files with one object; errors are one line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from anemone.io.tables import read_text
 
 
 def parse_json(text: str, file: object) -> dict[str, Any]:
-    """The one object of a JSON text. `file` is what errors call it. Raises InputError."""
+    """The object in a JSON text. `file`: its name in errors. Raises InputError."""
     try:
         content = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError) as e:
@@ -27,12 +27,12 @@ def parse_json(text: str, file: object) -> dict[str, Any]:
 
 
 def read_json(path: str | os.PathLike) -> dict[str, Any]:
-    """The one object of a JSON file. Raises InputError, whatever is at `path`."""
+    """The object in a JSON file. Raises InputError for any unusable file."""
     return parse_json(read_text(Path(path), "JSON"), path)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, in which a key that comes twice is an error and not the last of both."""
+    """An object; refuses duplicate keys, of which Python would keep the last."""
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Folders of results: all files of a run or none, and equal bytes for equal values."""
+"""Writes folders of results: all files of a run or none, and equal bytes for equal values."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ ROW_GROUP = 1 << 20  # rows; fixed, so that the bytes depend on the values alone
 
 
 def write_files(out: str | os.PathLike, files: Mapping[str, Callable[[Path], None]]) -> None:
-    """Write files into the folder `out`, each by a function that is told where.
+    """Write files to the folder `out`, each by a function of a path.
 
-    The folder is made if absent and files of an earlier run are replaced. Each file is written
-    under a temporary name and renamed, so a reader never sees half a file and a failure keeps the
-    old ones. Raises InputError if `out` cannot be written.
+    The folder is made if absent, and files of an earlier run are replaced. Each file is written
+    under a temporary name and renamed, so a reader never sees a partial file and a failure keeps
+    the old files. Raises InputError if `out` cannot be written.
     """
     check_out(out, tuple(files))
     out = Path(out)
@@ -45,7 +45,7 @@ def write_files(out: str | os.PathLike, files: Mapping[str, Callable[[Path], Non
 
 
 def write_json(path: Path, content: dict) -> None:
-    """A report, in its order, for people and programs."""
+    """Write a report as JSON; keys keep their order."""
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     path.write_text(text, encoding="utf-8")
 
@@ -54,7 +54,7 @@ def write_json(path: Path, content: dict) -> None:
 def parquet_writer(
     path: Path, schema: pa.Schema, dictionary: Sequence[str] = ()
 ) -> Iterator[pq.ParquetWriter]:
-    """A Parquet file with fixed settings. dictionary: columns of few values."""
+    """Write a Parquet file with fixed settings. dictionary: columns with few distinct values."""
     import pyarrow.parquet as pq
 
     settings = {
@@ -71,15 +71,15 @@ def parquet_writer(
 
 
 def check_out(out: str | os.PathLike, names: Sequence[str] = ()) -> None:
-    """Raise InputError now if `write` would: before the work rather than after it.
+    """Raise InputError if `out` cannot be written; commands call this before the work starts.
 
-    names: the files that are to be written into `out`.
+    names: the files to be written to `out`.
     """
     given, out = os.fspath(out), Path(out)
     try:
-        if not given:  # Path takes it for the current folder
+        if not given:  # Path("") would be the current folder
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        # A dangling link exists, too: no folder can replace it.
+        # lexists also finds dangling links, which a folder cannot replace.
         there = next(p for p in (out, *out.absolute().parents) if os.path.lexists(p))
         if not there.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
@@ -105,13 +105,13 @@ def unwritable(out: str | os.PathLike, error: Exception) -> InputError:
 
 @contextmanager
 def _folder(out: Path) -> Iterator[None]:
-    """Make a folder and those above it; on failure remove again the ones made."""
+    """Make a folder and its parents; on failure remove those that were made."""
     made = [p for p in (out, *out.parents) if not p.exists()]
     try:
         out.mkdir(parents=True, exist_ok=True)
         yield
     except BaseException:
         for folder in made:
-            with suppress(OSError):  # not made yet, or somebody else has put something there
+            with suppress(OSError):  # not made yet, or not empty
                 folder.rmdir()
         raise

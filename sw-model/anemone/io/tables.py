@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that people write, TOML above all: read, taken apart, and what is wrong in one line."""
+"""Reads files that users write, mainly TOML, and checks their tables; errors are one line."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ U64 = (1 << 64) - 1
 
 
 def read_text(path: str | os.PathLike, kind: str = "TOML") -> str:
-    """The text of a file of that kind. Raises InputError, whatever is at `path`."""
+    """The text of a file. kind: its format, for errors. Raises InputError for any unusable file."""
     return decoded(path, read_bytes(path, kind))
 
 
 def read_bytes(path: str | os.PathLike, kind: str) -> bytes:
-    """What is in a file of that kind. Raises InputError, whatever is at `path`."""
+    """The bytes of a file. kind: its format, for errors. Raises InputError for any unusable
+    file.
+    """
     try:
         return Path(path).read_bytes()
     except (OSError, ValueError) as e:
@@ -31,7 +33,7 @@ def read_bytes(path: str | os.PathLike, kind: str) -> bytes:
 
 
 def decoded(path: object, data: bytes) -> str:
-    """The text that is in a file. Raises InputError. path: what errors call it."""
+    """The UTF-8 text in a file's bytes. path: its name in errors. Raises InputError."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as e:
@@ -41,11 +43,11 @@ def decoded(path: object, data: bytes) -> str:
 
 
 def parse_toml(text: str, file: object) -> dict[str, Any]:
-    """The top level of a TOML text. `file` is what errors call it. Raises InputError."""
+    """The top-level table of a TOML text. `file`: its name in errors. Raises InputError."""
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as e:
-        # tomllib ends its messages so; an integer too long to convert, or nesting too deep, not.
+        # tomllib's messages end with the place, except for too long integers and too deep nesting.
         message, at = str(e), re.search(r" \(at line (\d+), column (\d+)\)$", str(e))
         place = f"line {at[1]}, column {at[2]}" if at else "file"
         why = Bare("wrong: " + (message[: at.start()] if at else message))
@@ -53,10 +55,10 @@ def parse_toml(text: str, file: object) -> dict[str, Any]:
 
 
 def toml_place(text: str, field: str) -> str:
-    """The line of a field, `key` or `table.key`, which tomllib does not tell: of the usual layout.
+    """The line of a field, `key` or `table.key`, in the usual layout; tomllib does not give it.
 
-    That of the table's header where the key is not there, and "top level" where nothing is found,
-    or more than one may be meant.
+    It is the line of the table's header if the key is absent or ambiguous, and "top level" if that
+    is absent, too.
     """
     table, _, key = field.rpartition(".")
     here, lines, head = "", [], ""
@@ -73,14 +75,14 @@ _HEX = re.compile(r"0[xX][0-9a-fA-F]+(_[0-9a-fA-F]+)*")
 
 
 def whole_number(value: Any) -> int | None:
-    """A whole number: a TOML integer, or a hex string, since TOML stops at 2^63."""
+    """An integer: a TOML integer or a hex string, because TOML integers are below 2^63."""
     if isinstance(value, str) and _HEX.fullmatch(value):
         return int(value, 16)
     return value if type(value) is int else None
 
 
 class Table:
-    """A table of TOML or an object of JSON being read, which can say what is wrong with it."""
+    """A TOML table or JSON object, with methods to check it and to report errors."""
 
     def __init__(self, file: object, place: str, content: Any, line: Any = None, path: str = ""):
         self.file, self.place, self.content, self.line, self.path = file, place, content, line, path
@@ -93,7 +95,7 @@ class Table:
         return InputError(self.file, self.place + line, field, value, allowed)
 
     def only(self, *required: str, optional: tuple[str, ...] = ()) -> None:
-        """Check the keys: these and no others."""
+        """Check that the keys are exactly the required ones and some of the optional ones."""
         known = (*required, *optional)
         for key in self.content:
             if key not in known:
@@ -103,7 +105,7 @@ class Table:
                 raise self.wrong(key, "must give " + ", ".join(required))
 
     def table(self, key: str) -> Table | None:
-        """A table within this one; None if it is not there."""
+        """A table within this one; None if it is absent."""
         if key not in self.content:
             return None
         content = self.content[key]
@@ -131,7 +133,7 @@ class Table:
     def real(
         self, key: str, least: float = -math.inf, above: bool = False, most: float = math.inf
     ) -> float:
-        """A finite number of at least `least`, or above it, and at most `most`."""
+        """A finite number of at least `least` (with `above`, more than it) and at most `most`."""
         value = self.content.get(key)
         if type(value) in (int, float):
             try:
@@ -147,7 +149,7 @@ class Table:
         raise self.wrong(key, f"a finite number{bound}")
 
     def byte_range(self, key: str, geometry: Geometry, step: int = 1) -> tuple[int, int]:
-        """Device byte addresses [start, end], the end exclusive, both multiples of `step`."""
+        """Device byte addresses [start, end), both multiples of `step`."""
         last = geometry.device_bytes
         value = self.content[key]
         ends = [whole_number(v) for v in value] if isinstance(value, list) else []

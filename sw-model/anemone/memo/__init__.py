@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `memo --json` (sim/memo) printed: read, and drawn."""
+"""Reads and draws the output of `memo --json` (sim/memo)."""

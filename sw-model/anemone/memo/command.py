@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of `anemone memo`; heavy imports wait until it runs."""
+"""The command line of `anemone memo`. Slow imports are deferred, so that --help is fast."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    help="Pictures of what memo measured. memo itself is a C program: `make memo`, docs/memo.md.",
+    help="Draw memo's measurements. memo itself is a C program: `make memo`, docs/memo.md.",
 )
 
 _PLOT = """
@@ -24,22 +24,23 @@ _PLOT = """
     $ build/memo/memo --json > memo.json
     $ anemone memo plot memo.json --out pictures
 
-DIR gets latency.svg, chase.svg, cache.svg, bandwidth.svg and copy.svg, of the tests that were run.
+DIR then has a picture of each test that was run: latency.svg, chase.svg, cache.svg, bandwidth.svg,
+copy.svg.
 """
 
 
 @app.callback()
 def _memo() -> None:
-    """A group, though there is one command so far."""
+    """Makes typer keep `plot` as a subcommand although it is the only one."""
 
 
 @app.command(epilog=_PLOT)
 def plot(
-    results: Annotated[Path, typer.Argument(metavar="MEMO.json", help="Of memo --json.")],
+    results: Annotated[Path, typer.Argument(metavar="MEMO.json", help="Output of memo --json.")],
     out: Annotated[str, typer.Option(help="Folder for the pictures.", metavar="DIR")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Draw the results of a run, a picture a test."""
+    """Draw the results of a run, one picture per test."""
     from anemone.io.outputs import check_out, write_files
     from anemone.memo import results as files
     from anemone.memo.plot import pictures

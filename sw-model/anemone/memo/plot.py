@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One picture a test, SVG; nodes beside each other, as the paper's Figures 3 and 4 have devices."""
+"""One SVG picture per test, with nodes side by side like the devices in the paper's Figures 3,
+4.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from anemone.memo.results import Rows
 
 
 def pictures(rows: Rows) -> dict[str, str]:
-    """SVG by the name of its file."""
+    """The SVG pictures by file name."""
     import vl_convert
 
     draw = {"latency": _latency, "chase": _chase, "cache": _cache, "bandwidth": _bandwidth,

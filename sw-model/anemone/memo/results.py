@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON of memo: rows by test, each with the fields that its test has."""
+"""Reads memo's JSON: rows by test, with the fields of each test."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from anemone.io.errors import InputError
 from anemone.io.json_file import read_json
 from anemone.io.tables import Table
 
-# Fields of a row beside test and node: numbers of at least 0, and texts.
+# Fields of a row in addition to test and node: numbers of at least 0, and texts.
 NUMBERS = {
     "latency": ("ns", "batch_ns", "p10_ns", "p90_ns", "batches"),
     "chase": ("bytes", "ns", "best_ns"),
@@ -31,7 +31,7 @@ Rows = dict[str, list[dict[str, Any]]]
 
 
 def read(path: str | os.PathLike) -> Rows:
-    """Rows by test, of a file; at least one. Raises InputError."""
+    """The rows of a file by test, at least one. Raises InputError."""
     content = read_json(path)
     table = Table(path, "file", content)
     table.only("rows", *_HOST, "warnings")

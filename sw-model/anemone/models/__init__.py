@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Analytic models of what slower memory costs, and the core model that they are checked on."""
+"""Analytic models of the cost of slower memory, and the core model that they are checked on."""

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Policies of tiered memory as published, each with its constants and where they come from.
+"""Published policies of tiered memory, with their constants and sources.
 
-tiering.interfaces.Policy is what they all are. They see what a telemetry source tells of pages, and
-nothing else.
+All derive from tiering.interfaces.Policy. They only see the telemetry source's estimates.
 """

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Colloid (Vuppalapati and Agarwal, SOSP 2024): pages move until both tiers take as long."""
+"""Colloid (Vuppalapati and Agarwal, SOSP 2024): moves pages until both tiers' latencies are
+equal.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,13 @@ from anemone.tiering.parameters import setting
 
 @dataclass
 class Colloid(Policy):
-    """While the fast tier's accesses are quicker, hot pages move up; once they are slower, down.
+    """Moves hot pages up while the fast tier is faster, and down while it is slower.
 
-    How much: the share of accesses that takes the fast tier's halfway between the largest share at
-    which it was quicker and the least at which it was slower. ewma, delta, epsilon: the published
-    code's COLLOID_EWMA, COLLOID_DELTA and COLLOID_EPSILON. Latencies are those from issue to
-    completion, as occupancy divided by arrivals gives them. keep: of past heat, as HeMem's cooling.
+    It moves enough pages to bring the fast tier's share of accesses halfway between the largest
+    share at which it was faster and the smallest at which it was slower. ewma, delta, epsilon:
+    COLLOID_EWMA, COLLOID_DELTA and COLLOID_EPSILON in the published code. Latencies are from issue
+    to completion, like occupancy divided by arrivals. keep: share of past heat that is kept, like
+    HeMem's cooling.
     """
 
     ewma: float = setting(0.0625, 1e-6, 1.0)
@@ -51,20 +54,20 @@ class Colloid(Policy):
             self._low = share
         else:
             self._high = share
-        # The point has moved if the two have met.
+        # If the two bounds meet, the equilibrium has moved.
         if self._high < self._low + self.epsilon:
             self._low, self._high = (share, 1.0) if quicker else (0.0, share)
         wanted = abs((self._low + self._high) / 2 - share) * total
         source = np.flatnonzero((tier == (SLOW if quicker else FAST)) & (heat > 0))
         order = source[np.argsort(-heat[source] / sizes[source], kind="stable")]
-        order = order[heat[order] <= wanted]  # one that is too hot is passed over
+        order = order[heat[order] <= wanted]  # skip pages that are too hot
         moved = order[np.cumsum(heat[order]) <= wanted]
         if not quicker:
             return Answer(demote=frame[moved], cpu_ns=idle.cpu_ns)
         cold = np.flatnonzero(tier == FAST)
         density = heat / sizes
         cold = cold[np.argsort(density[cold], kind="stable")]
-        # Each page that moves up takes a free frame or the frame of a colder page.
+        # Each promoted page takes a free frame or the frame of a colder page.
         out = np.cumsum(sizes[moved]) - seen.free[0]
         victim = np.searchsorted(np.cumsum(sizes[cold]), out)
         colder = np.append(density[cold], np.inf)[np.minimum(victim, len(cold))]

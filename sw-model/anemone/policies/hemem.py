@@ -15,15 +15,15 @@ from anemone.tiering.parameters import setting
 
 @dataclass
 class HeMem(Policy):
-    """A page is hot from so many sampled reads or writes on; hot pages of the slow tier move up.
+    """A page is hot from a threshold of sampled reads or writes on; hot pages in the slow tier move
+    up.
 
-    read_threshold, write_threshold, cooling, samples_per_access and migrate_gb_per_s are those of
-    the published code (pebs.h: HOT_READ_THRESHOLD, HOT_WRITE_THRESHOLD, PEBS_COOLING_THRESHOLD,
-    SAMPLE_PERIOD, PEBS_MIGRATE_RATE) and paper; NEMO §5.1 asks each second and scales NEMO's
-    counts by the sampling rate, as is done here with those of any source. When a page has more
-    samples than `cooling`, the counts of all are halved; here as often as it takes at the end of
-    an interval. Lists are first in, first out. A page that is cold leaves the fast tier only to
-    make room.
+    read_threshold, write_threshold, cooling, samples_per_access and migrate_gb_per_s are from the
+    paper and the published code (pebs.h: HOT_READ_THRESHOLD, HOT_WRITE_THRESHOLD,
+    PEBS_COOLING_THRESHOLD, SAMPLE_PERIOD, PEBS_MIGRATE_RATE). NEMO §5.1 reads counters each second
+    and scales them by the sampling rate; here the counts of all sources are scaled. When a page has
+    more samples than `cooling`, all counts are halved, here repeatedly at the end of an interval.
+    Lists are first in, first out. A cold page leaves the fast tier only to free frames.
     """
 
     read_threshold: int = setting(8, 1)
@@ -34,7 +34,7 @@ class HeMem(Policy):
 
     def __post_init__(self) -> None:
         self._reads, self._writes = ByFrame(), ByFrame()
-        self._since = ByFrame(np.inf)  # when it joined its list
+        self._since = ByFrame(np.inf)  # when the page joined its list
         self._hot = ByFrame()
         self._time = 0.0
 
@@ -61,7 +61,7 @@ class HeMem(Policy):
         promote = first_that_fit(frame[up], sizes[up], frames)
         return Answer(
             promote=promote,
-            # Only as many as these need frames.
+            # Demote only as many pages as the promotions need frames.
             demote=_enough(
                 frame[down], sizes[down], sizes[up][: len(promote)].sum() - seen.free[0]
             ),
@@ -70,5 +70,5 @@ class HeMem(Policy):
 
 
 def _enough(frames: np.ndarray, sizes: np.ndarray, wanted: float) -> np.ndarray:
-    """The first of the units that together have at least so many frames."""
+    """The first units that together have at least `wanted` frames."""
     return frames[np.cumsum(sizes) - sizes < wanted]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hottest pages in the fast tier: what docs/tiering.md builds, as short as a policy can be."""
+"""Keeps the hottest pages in the fast tier: the minimal policy of docs/tiering.md."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from anemone.tiering.parameters import setting
 
 @dataclass
 class Hottest(Policy):
-    """Ranks pages by accesses, of which those of past intervals count `keep` as much each time."""
+    """Ranks pages by accesses; those of earlier intervals decay by the factor `keep` per
+    interval.
+    """
 
     keep: float = setting(0.5, most=1.0)
 
@@ -25,7 +27,7 @@ class Hottest(Policy):
         frame, tier = seen.units.frame, seen.units.tier
         heat = self.keep * self._heat.of(frame) + seen.heat.units
         self._heat.set(frame, heat)
-        # Of equal pages those that are fast already, so that none moves for nothing.
+        # At equal heat, prefer pages in the fast tier, to avoid useless moves.
         per_frame = heat / seen.frames()
         order = np.lexsort((frame, tier, -per_frame))
         fits = np.cumsum(seen.frames()[order]) <= seen.capacity[0]

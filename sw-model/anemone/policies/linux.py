@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Linux does, or was proposed to do: TPP, NUMA balancing in tiering mode, DAMOS.
+"""Policies of Linux, or proposed for it: TPP, NUMA balancing in tiering mode, DAMOS.
 
-All take pages that were not accessed for longest from the fast tier when it runs full.
+TPP and NUMA balancing demote the least recently accessed pages when the fast tier is full.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from anemone.tiering.parameters import setting
 
 
 class _Reclaim:
-    """The pages of the fast tier in order of their last access, as LRU lists approximate it."""
+    """The fast tier's pages in order of their last access, which LRU lists approximate."""
 
     def __init__(self) -> None:
         self._last = ByFrame(-1.0)
 
     def coldest(self, seen: Statistics, wanted: float) -> np.ndarray:
-        """Frames of the units that were not accessed for longest, at least so many frames."""
+        """The least recently accessed units, with at least `wanted` frames."""
         frame, heat = seen.units.frame, seen.heat.units
         self._last.set(frame[heat > 0], seen.now_ns)
         fast = np.flatnonzero(seen.units.tier == FAST)
@@ -33,16 +33,16 @@ class _Reclaim:
 
 
 def _soonest(frame: np.ndarray, which: np.ndarray, heat: np.ndarray) -> np.ndarray:
-    """The frames of some units, in the order in which they faulted."""
+    """The frames of these units in the order of their faults."""
     return frame[which][np.argsort(-heat[which], kind="stable")]
 
 
 @dataclass
 class Tpp(Policy):
     """TPP (Maruf et al., ASPLOS 2023), on hint faults: a page of the slow tier that faults in two
-    scans is on the active list and moves up; so much of the fast tier is kept free.
+    scans is on the active list and moves up. A part of the fast tier is kept free.
 
-    headroom: share of the fast tier, the paper's demote_scale_factor of 2 %.
+    headroom: share of the fast tier that is kept free, the paper's demote_scale_factor of 2 %.
     """
 
     headroom: float = setting(0.02, most=1.0)
@@ -68,9 +68,10 @@ class Tpp(Policy):
 @dataclass
 class NumaBalancing(Policy):
     """NUMA balancing in tiering mode (Linux 6.1 and later), on hint faults: a page that faults
-    within hot_threshold_ms of its scan moves up, no faster than the rate limit.
+    within hot_threshold_ms of its scan moves up, within the rate limit.
 
-    Defaults are Linux': hot_threshold_ms 1000, numa_balancing_promote_rate_limit_MBps 65536.
+    Defaults are those of Linux: hot_threshold_ms 1000, numa_balancing_promote_rate_limit_MBps
+    65536.
     """
 
     hot_threshold_ms: float = setting(1000.0)
@@ -98,11 +99,11 @@ class NumaBalancing(Policy):
 
 @dataclass
 class Damos(Policy):
-    """DAMON's schemes migrate_hot and migrate_cold, on its regions (source "scan").
+    """DAMON's schemes migrate_hot and migrate_cold on its regions (source "scan").
 
-    Of the slow tier what was found accessed at least hot_share times as often as the most accessed
-    moves up, the most accessed first; of the fast tier what was found accessed no more than
-    cold_share times as often for cold_intervals goes down. quota_mb_per_s: of each.
+    In the slow tier, units with at least hot_share of the maximum heat move up, the hottest first.
+    In the fast tier, units with at most cold_share of it for cold_intervals move down.
+    quota_mb_per_s: for each direction.
     """
 
     hot_share: float = setting(0.5, most=1.0)

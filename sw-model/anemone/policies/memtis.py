@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MEMTIS (Lee et al., SOSP 2023): hot pages by a histogram that fits the fast tier; splitting."""
+"""MEMTIS (Lee et al., SOSP 2023): hot pages by a histogram that fits the fast tier, and
+splitting."""
 
 from __future__ import annotations
 
@@ -12,21 +13,21 @@ from anemone.tiering.config import FAST, SLOW
 from anemone.tiering.interfaces import Answer, Policy, Statistics
 from anemone.tiering.parameters import setting
 
-_BINS = 16  # of the histogram, by powers of two
-_SKEW_SCALE = 11  # check_transhuge_cooling divides the sum of squares by it
-_VERY_HOT = 13  # bin from which on a page is never split
+_BINS = 16  # bins of the histogram, by powers of two
+_SKEW_SCALE = 11  # divisor of the sum of squares in check_transhuge_cooling
+_VERY_HOT = 13  # pages in this bin and above are never split
 
 
 @dataclass
 class Memtis(Policy):
     """Pages are ranked by sampled accesses; the hottest bins that fit the fast tier are hot.
 
-    samples_per_access: what heat is scaled by. cooling: samples after which all counts are halved
-    (the published htmm_cooling_period). hot_bin: the least bin that may be hot (htmm_thres_hot).
-    Where the sampling period adapts, a sample weighs as many as its period has of the first one's
-    samples; the published code counts each once.
-    split, gamma: splitting of skewed huge pages, and its factor (htmm_gamma / 10). most_splits:
-    huge pages a round (nr_max in deferred_split_scan_for_htmm).
+    samples_per_access: scale of heat. cooling: samples after which all counts are halved (the
+    published htmm_cooling_period). hot_bin: the lowest bin that can be hot (htmm_thres_hot). With
+    an adaptive sampling period, samples are weighted by their period relative to the first; the
+    published code counts each once. split, gamma: whether skewed huge pages are split, and the
+    factor (htmm_gamma / 10). most_splits: huge pages per round (nr_max in
+    deferred_split_scan_for_htmm).
     """
 
     samples_per_access: float = setting(1 / 199, most=1.0)
@@ -42,7 +43,7 @@ class Memtis(Policy):
         self.splits = self.split
         self._counts, self._bases = ByFrame(), ByFrame()
         self._samples = 0.0
-        self._threshold = self.hot_bin  # the least bin that is hot
+        self._threshold = self.hot_bin  # the lowest hot bin
 
     def act(self, seen: Statistics) -> Answer:
         frame, tier, sizes = seen.units.frame, seen.units.tier, seen.frames()
@@ -57,7 +58,7 @@ class Memtis(Policy):
             self._bases.values /= 2
         self._counts.set(frame, counts)
 
-        # A split page's count weighs as much as a huge one's whose every frame had it.
+        # The count of a split page's frame is scaled to a whole page.
         bins = _bin(counts * (seen.span // sizes))
         pages = np.bincount(bins, sizes, minlength=_BINS)
         self._threshold = max(self.hot_bin, _hottest_that_fit(pages, seen.capacity[0]))
@@ -77,7 +78,7 @@ class Memtis(Policy):
         )
 
     def _base_counts(self, seen: Statistics) -> np.ndarray:
-        """float64[m, span]: samples of the frames of the pages that the source tells of."""
+        """Samples by frame of the pages in heat.base: float64[m, span]."""
         page = seen.heat.base_page
         frames = page[:, None] + np.arange(seen.span)
         counts = self._bases.of(frames.reshape(-1)).reshape(frames.shape)
@@ -86,21 +87,21 @@ class Memtis(Policy):
         return counts
 
     def scores(self, seen: Statistics, base: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(skewness float64[m], has a hot frame bool[m]) of pages by their frames' samples.
+        """(skewness float64[m], has a hot frame bool[m]) of pages, from their frames' samples.
 
-        A frame is hot by the histogram of all frames, of which the hottest bins that fit the fast
-        tier are, or by that of pages, whichever asks less (bp_hot_thres).
+        The threshold of a hot frame is the lower one of the histogram of all frames and of that of
+        pages (bp_hot_thres); in each, the hottest bins that fit the fast tier are hot.
         """
         bins = np.bincount(_bin(self._bases.values * seen.span), minlength=_BINS)
         own = _hottest_that_fit(bins, seen.capacity[0])
         return skewness(base, max(self.hot_bin, min(self._threshold, own)))
 
     def _skewed(self, seen: Statistics, base: np.ndarray) -> np.ndarray:
-        """First frames of the huge pages to split now, the most skewed first."""
+        """First frames of the most skewed huge pages, which are to be split now."""
         if not len(base):
             return seen.heat.base_page
         score, used = self.scores(seen, base)
-        # What of the fast tier's hits a base page placement would gain over the present one.
+        # The fast tier's hit ratio that placement by base pages would gain.
         flat = np.sort(self._bases.values)[::-1]
         ideal = flat[: seen.capacity[0]].sum()
         total = max(1.0, flat.sum())
@@ -116,23 +117,24 @@ class Memtis(Policy):
 
 
 def _hottest_that_fit(frames: np.ndarray, capacity: int) -> int:
-    """The least bin of a histogram from which on all frames, float64[bins], have room."""
+    """The lowest bin such that it and all hotter bins of frames, float64[bins], fit the
+    capacity.
+    """
     fits = np.cumsum(frames[::-1])[::-1] <= capacity
     return int(np.argmax(fits)) if fits.any() else _BINS - 1
 
 
 def _bin(counts: np.ndarray) -> np.ndarray:
-    """The histogram's bin of a count, int64: 0, 1-2, 3-6, ... (get_idx in htmm_core.c)."""
+    """The histogram's bin of each count, int64: 0, 1-2, 3-6, ... (get_idx in htmm_core.c)."""
     return np.minimum(np.log2(counts + 1).astype(np.int64), _BINS - 1)
 
 
 def skewness(base: np.ndarray, hot_bin: int) -> tuple[np.ndarray, np.ndarray]:
-    """(score float64[m], has a hot frame bool[m]) of counts float64[m, span] by frame.
+    """(score float64[m], has a hot frame bool[m]) of counts by frame, float64[m, span].
 
-    Counts are in the code's unit: a sample of a frame counts `span`. The score is the sum of their
-    squares over the square of the hot frames, scaled down, in powers of two below 1024 and linear
-    above (check_transhuge_cooling, get_skew_idx); 0 without a hot frame, and for pages that are
-    very hot as a whole.
+    As in the published code, a sample of a frame counts `span`. The score is the sum of the squared
+    counts over the squared number of hot frames, scaled: logarithmic below 1024 and linear above
+    (check_transhuge_cooling, get_skew_idx). It is 0 without a hot frame and for very hot pages.
     """
     counts = base * base.shape[1]
     hot = np.count_nonzero(_bin(counts) >= max(hot_bin, 1), axis=1)

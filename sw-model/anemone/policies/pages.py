@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What policies share: numbers kept by frame, and the choice of so many pages."""
+"""Common parts of policies: values by frame, and the choice of a number of pages."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import numpy as np
 
 from anemone.tiering.parameters import constants
 
-# Of a policy's thread, for each unit it looks at.
+# CPU time of a policy for each unit that it examines.
 UNIT_NS = constants("policy")["unit_instructions"] * constants("processor")["ns_per_instruction"]
 
 
 class ByFrame:
-    """A number for each frame, `default` until it is set."""
+    """A value for each frame; `default` until it is set."""
 
     def __init__(self, default: float = 0.0) -> None:
         self.default, self.values = default, np.empty(0)
 
     def of(self, frames: np.ndarray) -> np.ndarray:
-        """float64[n] of int64[n]; a copy."""
+        """The values of frames int64[n]: a copy, float64[n]."""
         self._reach(frames)
         return self.values[frames]
 
@@ -34,5 +34,5 @@ class ByFrame:
 
 
 def first_that_fit(frames: np.ndarray, sizes: np.ndarray, most: float) -> np.ndarray:
-    """The first of the units that together have at most `most` frames."""
+    """The first units that together have at most `most` frames."""
     return frames[np.cumsum(sizes) <= most]

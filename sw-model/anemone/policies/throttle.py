@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cap of a thread's bandwidth by its share of a processor (NEMO §5.3); pages stay."""
+"""Caps a thread's bandwidth by its share of a processor (NEMO §5.3); it moves no pages."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from anemone.tiering.parameters import constants, setting
 
 _LINE = 64
 _TAU_NS = constants("scheduler")["period_ms"] * 1e6
-_LEAST = 0.01  # of a processor: who has none is never measured again
+_LEAST = 0.01  # least share of a processor; with 0 a thread could not be measured again
 
 
 @dataclass
 class BandwidthCap(Policy):
-    """A moving average of the thread's bandwidth, and a share that follows its gap to the cap.
+    """Adjusts a thread's share by the ratio of the cap to the moving average of its bandwidth.
 
-    thread: its position among the trace's, ascending. cap_gb_per_s: 10^9 bytes a second. rate: how
-    much of the gap, as a factor, is closed in a period of the scheduler; the paper says that there
-    is such a rate, and neither its value nor the average's, which forgets here in a period: within
-    one, who runs and who does not cannot be told from who needs less.
+    thread: its position among the trace's threads, ascending. cap_gb_per_s: 10^9 bytes per second.
+    rate: the part of the gap (as an exponent of the ratio) that is closed in a scheduler period.
+    The paper has such a rate and an average, but gives no values. The average here has the time
+    constant of a scheduler period, because within a period a throttled thread looks like one that
+    needs less bandwidth.
     """
 
     thread: int = setting(0, 0, 1 << 16)

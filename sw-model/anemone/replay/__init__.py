@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trace through telemetry rules, on either backend, and what that gives."""
+"""Replays traces with telemetry rules on either backend."""
 
 from anemone.replay.run import Progress, replay
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of `anemone replay`. Heavy imports wait until it runs, so that help is quick."""
+"""The command line of `anemone replay`. Slow imports are deferred, so that --help is fast."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from anemone.hardware.features import Features
 from anemone.hardware.geometry import Geometry
 from anemone.io.errors import oneline
 from anemone.terminal import (
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
 
 _EXAMPLE = """
-**Example.** Count the accesses to each 2 MiB page, and see the counters:
+**Example.** Count the accesses to each 2 MiB page:
 
     $ cat hot.toml
     [[rule]]
@@ -43,10 +44,10 @@ _EXAMPLE = """
 
     $ anemone replay --rules hot.toml --trace two.csv --engine model --out hot
 
-DIR then has states.parquet (counters at the end), reads.parquet (what the periodic reads of
-`read_every` returned) and report.json. docs/rules.md describes every field of a rule.
+DIR then has states.parquet (counters at the end), reads.parquet (results of the periodic reads of
+`read_every`) and report.json. docs/rules.md describes every field of a rule.
 
-Bad input is one line on stderr and exit status 2, and DIR is as it was.
+Invalid input gives one line on stderr and exit status 2, and DIR is unchanged.
 """
 
 
@@ -57,19 +58,23 @@ def command(
     engine: Annotated[Backend, typer.Option(help="The Verilated RTL, or the golden model.")],
     out: Annotated[str, typer.Option(help="Folder for the results.", metavar="DIR")],
     channels: Annotated[str, size_option("Memory channels: 1, 2 or 4.")] = str(SIZES.channels),
-    pipelines: Annotated[str, size_option("Rules at once.")] = str(SIZES.pipelines),
-    states: Annotated[str, size_option("64-bit states a channel of a rule.")] = str(SIZES.states),
+    pipelines: Annotated[str, size_option("Most rules.")] = str(SIZES.pipelines),
+    states: Annotated[str, size_option("64-bit states per rule and channel.")] = str(SIZES.states),
     table: Annotated[str, size_option("Entries of a translation table.")] = str(SIZES.table),
     device_gib: Annotated[str, size_option("The device's memory, GiB.")] = str(SIZES.device_gib),
+    hash_stage: Annotated[
+        bool, typer.Option("--hash", help="Build in the hash stage, for rules with `hash`.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print report.json instead of a table.")
     ] = False,
 ) -> None:
-    """Replay a trace through telemetry rules and write every counter.
+    """Replay a trace with telemetry rules and write every counter.
 
-    RTL and model write the same bytes, but for cycles and speed in report.json.
+    RTL and model write identical files except for cycles and speed in report.json.
     """
-    geometry = Geometry(*map(number, (channels, pipelines, states, table, device_gib)))
+    sizes = map(number, (channels, pipelines, states, table, device_gib))
+    geometry = Geometry(*sizes, features=Features(hash=hash_stage))
     from anemone.io.outputs import check_out
     from anemone.replay import replay
     from anemone.replay import result as results
@@ -79,7 +84,7 @@ def command(
     loaded = load_rules(rules, geometry)
     check_out(out, results.FILES)
     accesses = read_trace(trace, geometry)
-    # After all input was read: an error in it must be the only line on stderr.
+    # Print warnings only after all input is read, because an error must be the only line on stderr.
     for warning in truncated_operands(loaded):
         print(f"anemone: {oneline(str(rules), 400)}: {warning}", file=sys.stderr)
     with progress(f"{oneline(trace.name)} on {engine.value}") as step:

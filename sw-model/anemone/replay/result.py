@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a replay gives, whichever backend ran it, and how it is written so that equal is equal."""
+"""The result of a replay on either backend, and its output files in a canonical form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FILES = ("states.parquet", "reads.parquet", "report.json")
 
 @dataclass(frozen=True)
 class Counters:
-    """What a pipeline counted (events): see docs/golden-model.md for each."""
+    """A pipeline's counts of events; docs/golden-model.md defines them."""
 
     name: str
     matched: int = 0
@@ -28,10 +28,10 @@ class Counters:
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """Non-zero counters at the end, one a row.
+    """Non-zero counters at the end, one per row.
 
-    rule: uint16, position of the rule in the rule file. index: uint64, counter within the
-    channel. channel: uint8. value: uint64.
+    rule: uint16, position of the rule in the rule file. index: uint64, counter within the channel.
+    channel: uint8. value: uint64.
     """
 
     rule: np.ndarray
@@ -48,9 +48,9 @@ class States:
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """Non-zero counters that the periodic reads returned, one a row: the value before the effect.
+    """Non-zero counters from the periodic reads, one per row, with values before the effect.
 
-    As States, and event: uint64, the number of events of the trace that came before the read.
+    Columns of States, and event: uint64, the number of events before the read.
     """
 
     rule: np.ndarray
@@ -73,7 +73,7 @@ _TYPES = {
 
 
 def _settle(rows: States | Reads) -> None:
-    """Give each column its type, and the rows their order: rule, event, index, channel."""
+    """Convert columns to their types, and sort rows by rule, event, index, channel."""
     columns = {}
     for f in fields(rows):
         columns[f.name] = np.ascontiguousarray(getattr(rows, f.name), dtype=_TYPES[f.name])
@@ -89,7 +89,7 @@ def _settle(rows: States | Reads) -> None:
 
 
 def _ascending(keys: list[np.ndarray]) -> bool:
-    """Whether the rows are already in order (the model's are; sorting would triple the memory)."""
+    """Whether the rows are already sorted. The model's are, and sorting would triple the memory."""
     for at in range(0, max(len(keys[0]) - 1, 0), ROW_GROUP):
         tied = np.ones(min(ROW_GROUP, len(keys[0]) - 1 - at), bool)
         for key in keys:
@@ -102,12 +102,11 @@ def _ascending(keys: list[np.ndarray]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """A replay's outcome.
+    """The result of a replay.
 
-    states, reads: as above, in canonical order whatever order they were given in.
-    counters: one a rule, in the order of the rule file.
-    events: rows of the trace. cycles: clock cycles the RTL took; 0 for the model, which has none.
-    seconds: wall-clock time of the replay alone, without building, reading or writing.
+    states, reads: in canonical order. counters: one per rule, in the order of the rule file.
+    events: rows of the trace. cycles: clock cycles of the RTL, 0 for the model. seconds: wall-clock
+    time of the replay alone, without building, reading and writing.
     """
 
     states: States
@@ -119,7 +118,7 @@ class Result:
 
     @property
     def report(self) -> dict:
-        """The contents of report.json."""
+        """The content of report.json."""
         rules = [asdict(c) for c in self.counters]
         speed = round(self.events / self.seconds, 1) if self.seconds > 0 else 0.0
         return {
@@ -131,15 +130,15 @@ class Result:
 
 
 def no_reads() -> Reads:
-    """Reads of a replay in which no rule has read_every."""
+    """The reads of a replay without read_every."""
     empty = np.empty(0)
     return Reads(empty, empty, empty, empty, empty)
 
 
 def differences(a: Result, b: Result) -> list[str]:
-    """Where two replays of one trace differ, in words; empty when they are equal.
+    """The differences of two replays of a trace, as text; empty if they are equal.
 
-    Cycles and speed may differ. At most a handful of lines: the first difference of each kind.
+    Cycles and speed may differ. Only the first difference of each kind is reported.
     """
     said = []
     if a.events != b.events:
@@ -168,9 +167,8 @@ def differences(a: Result, b: Result) -> list[str]:
 
 
 def write(result: Result, out: str | os.PathLike) -> None:
-    """Write states.parquet, reads.parquet and report.json into the folder `out`.
-
-    All at once (anemone.io.outputs). Raises InputError if `out` cannot be written.
+    """Write states.parquet, reads.parquet and report.json to the folder `out`, all or none
+    (anemone.io.outputs). Raises InputError if `out` cannot be written.
     """
     write_files(
         out,
@@ -183,7 +181,7 @@ def write(result: Result, out: str | os.PathLike) -> None:
 
 
 def _write_rows(path: Path, result: Result, rows: States | Reads) -> None:
-    """One Parquet file, the rule as text; a row group at a time to bound memory."""
+    """Write one Parquet file with rules by name, one row group at a time to limit memory."""
     import pyarrow as pa
 
     names = pa.array([c.name for c in result.counters], pa.string())

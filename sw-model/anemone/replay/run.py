@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trace through a set of rules, on either backend."""
+"""Replays a trace with a set of rules, on either backend."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from anemone.replay.result import Counters, Reads, Result, States
 from anemone.telemetry.rules import Rule
 from anemone.trace import Trace
 
-# Called now and then with the work done and the work there is, in whatever unit the backend likes.
+# Progress callback: (work done, all work), in a unit of the backend.
 Progress = Callable[[int, int], None]
 
 
@@ -30,9 +30,10 @@ def replay(
 ) -> Result:
     """Replay a trace on backend "model" (anemone.golden.fast) or "rtl" (anemone.backends.rtl).
 
-    Every event goes to every rule. After every rule.read_every events, all the rule's telemetry
-    lines are read with effect before the next event, also if no event follows; the states at the
-    end are a snapshot. There is no near memory here: a rule that asks for it is a ValueError.
+    Every event goes to every rule. After every rule.read_every events, all telemetry lines of the
+    rule are read with effect before the next event, also after the last event. The states at the
+    end are a snapshot. Raises ValueError for a rule that depends on near memory, which a replay
+    does not have.
     """
     if asking := [rule.name for rule in rules if rule.near != "any"]:
         raise ValueError(f"rules {asking} ask what near memory had, which a replay has none of")
@@ -68,7 +69,7 @@ def _model(
 
     fast.warm_up()
     started = time.perf_counter()
-    # The compiled kernels let go of the interpreter: rules run side by side.
+    # The compiled kernels release the interpreter lock, so rules run in parallel.
     with ThreadPoolExecutor(max(1, min(len(rules), os.cpu_count() or 1))) as pool:
         telemetries = list(pool.map(run, rules))
     seconds = time.perf_counter() - started
@@ -83,7 +84,7 @@ def _model(
 
 
 def _columns(rules: list, columns: int) -> list[np.ndarray]:
-    """Rule number and columns out of each rule's list of tuples of columns."""
+    """Concatenate each rule's lists of columns, with a column of rule numbers in front."""
     rows = [sum(len(part[0]) for part in parts) for parts in rules]
     out = [np.repeat(np.arange(len(rules), dtype=np.uint16), rows)]
     for c in range(columns):

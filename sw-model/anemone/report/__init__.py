@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `anemone sim` makes of two replays: the comparison, the analysis, the page of pictures."""
+"""The report of `anemone sim`: one HTML page with the comparison and the charts."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From an Altair chart to a picture of the house style, in a page or in a file.
+"""Renders Altair charts as SVG in the project's style, for a page or a file.
 
     frame = Frame(HALF, 260, left=70, right=120)
     rows = alt.Chart(table(load=loads, tail=tails)).mark_line(stroke=theme.series(0))
@@ -7,8 +7,9 @@
     picture = svg(frame, "Tail latency over load", data(line, "tail"))
     save(picture, Path("docs/results/tail.svg"))
 
-`Figure` is what a page's template takes (parts.html), with a caption and a `Hover`. Colours come
-from `theme.colour`, `theme.series` and `theme.heat`: by name, as only so a picture has both themes.
+`Figure` adds a caption and a `Hover`; a page's template (parts.html) takes it. Use the colours of
+`theme.colour`, `theme.series` and `theme.heat`: they are CSS variables, so that one picture serves
+the light and the dark theme.
 """
 
 from __future__ import annotations
@@ -29,15 +30,17 @@ from markupsafe import Markup
 from anemone.report import theme
 from anemone.report.theme import LEVELS
 
-alt.data_transformers.disable_max_rows()  # the limit is for what a browser would be sent
+alt.data_transformers.disable_max_rows()  # the limit is for charts drawn in a browser
 
-WIDE, HALF = 1120, 540  # px, widths of a picture across the page and across half of it
-LABEL_GAP = 17  # px from one label at the right of a plot to the next
+WIDE, HALF = 1120, 540  # px, width of a picture over the whole page, and over half of it
+LABEL_GAP = 17  # px between two labels at the right of a plot
 
 
 @dataclass(frozen=True)
 class Frame:
-    """Size and margins of a picture, px at full width. The plot is what the margins leave."""
+    """Size and margins of a picture in px at full width. The plot is the area inside the
+    margins.
+    """
 
     width: int
     height: int
@@ -57,18 +60,20 @@ class Frame:
         return self.height - self.top - self.bottom
 
     def y(self, title: str, **more: object) -> alt.Axis:
-        """The vertical axis; its title at the picture's edge, where those of other pictures are."""
+        """The vertical axis, with its title at the left edge so that titles of all pictures
+        align.
+        """
         where = {"titleX": 16 - self.left, "titleAngle": -90, "titleBaseline": "middle"}
         return alt.Axis(title=title, **where, **more)
 
 
 @dataclass(frozen=True)
 class Hover:
-    """What a picture tells where the mouse rests: a grid of cells over its plot, and their words.
+    """Tooltips of a picture: a grid of cells over its plot, and their text.
 
     x, y: edges of columns and rows in the plot, px, ascending or descending; a gap between two rows
-    belongs to the one before. words: with {row}, {column} and {value} in it, which stand for the
-    entries of rows, columns and values[column][row].
+    belongs to the row before. words: the text; {row}, {column} and {value} in it are replaced by
+    the entries of rows, columns and values[column][row].
     """
 
     x: Sequence[float]
@@ -79,7 +84,7 @@ class Hover:
     words: str = "{column}"
 
     def data(self, frame: Frame) -> dict:
-        """For the page's script, in the picture's coordinates."""
+        """The JSON data for the page's script, in the picture's coordinates."""
         x = [round(frame.left + float(v), 1) for v in self.x]
         y = [round(frame.top + float(v), 1) for v in self.y]
         said = {"columns": list(self.columns), "rows": list(self.rows)}
@@ -88,7 +93,7 @@ class Hover:
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of a page: svg from `svg`, caption in HTML, hover from `Hover.data` or nothing."""
+    """One figure of a page: svg from `svg`, caption in HTML, hover from `Hover.data` or None."""
 
     key: str
     title: str
@@ -99,23 +104,23 @@ class Figure:
 
 
 def table(**columns: Sequence | np.ndarray) -> pa.Table:
-    """The data of a chart, by name; columns of one length, plain numbers and strings."""
+    """A chart's data by column name; columns of equal length with numbers or strings."""
     return pa.table({name: pa.array(column) for name, column in columns.items()})
 
 
 def data(chart: alt.Chart, name: str) -> alt.Chart:
-    """Mark a layer as one that shows data, under a name unique in its picture.
+    """Mark a layer as one that shows data, by a name that is unique in its picture.
 
-    The page's test counts what such layers draw; it does not count grounds, rules and words.
+    The page's test counts the marks of such layers, not backgrounds, rules and text.
     """
     return chart.properties(name=f"data_{name}")
 
 
 def svg(frame: Frame, label: str, *layers: alt.Chart) -> Markup:
-    """The picture for a page: one SVG element, in the colours of the page's theme.
+    """Render layers as one SVG element for a page, in the colours of the page's theme.
 
-    label: what it shows, for those who do not see it. Raises Altair's SchemaValidationError for a
-    chart that is none of Vega-Lite's.
+    label: a description for screen readers. Raises Altair's SchemaValidationError for a chart that
+    Vega-Lite's schema does not allow.
     """
     chart = alt.layer(*layers).properties(width=frame.across, height=frame.down)
     spec = chart.to_dict()
@@ -126,9 +131,11 @@ def svg(frame: Frame, label: str, *layers: alt.Chart) -> Markup:
 
 
 def save(picture: Markup, path: Path) -> None:
-    """Write a picture of `svg` into a file: .svg, which follows the reader's theme; or .png, in the
-    light theme with two pixels a px."""
-    drawn = str(picture)  # a str put into Markup would be escaped
+    """Write a picture that `svg` made to a file.
+
+    A .svg follows the reader's theme; a .png is in the light theme, with two pixels for each px.
+    """
+    drawn = str(picture)  # Markup would escape the strings that are inserted below
     width, height = re.search(r'viewBox="0 0 (\d+) (\d+)"', drawn).groups()
     named = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
     named += f'font-family="{theme.MEASURED}"'
@@ -147,7 +154,7 @@ def save(picture: Markup, path: Path) -> None:
 
 
 def ground(frame: Frame) -> alt.Chart:
-    """A ground for a heat map, whose empty cells show it."""
+    """The background of a heat map, visible in its empty cells."""
     box = alt.Chart(table(one=[0])).mark_rect(fill=theme.colour("ground"))
     return box.encode(
         x=alt.XValue(0), x2=alt.X2Value(frame.across), y=alt.YValue(0), y2=alt.Y2Value(frame.down)
@@ -155,10 +162,10 @@ def ground(frame: Frame) -> alt.Chart:
 
 
 def steps(xs: np.ndarray, lines: np.ndarray, colours: Sequence[str]) -> pa.Table:
-    """The data of step lines, to be drawn with interpolate "step-after" and `apiece`.
+    """The data of step lines, for interpolate="step-after" and `apiece`.
 
-    xs: float64[n + 1], edges. lines: float64[n, series]. The table has x, y, the line's colour and
-    its number; the last value is repeated at the last edge.
+    xs: float64[n + 1], edges. lines: float64[n, series]. The table's columns are x, y, the line's
+    colour and its number; the last value is repeated at the last edge.
     """
     values = np.vstack([lines, lines[-1:]])
     rows, count = values.shape
@@ -171,23 +178,23 @@ def steps(xs: np.ndarray, lines: np.ndarray, colours: Sequence[str]) -> pa.Table
 
 
 def apiece(chart: alt.Chart) -> alt.Chart:
-    """One line or area for each number in the data of `steps`, though colours may come again."""
+    """Draw one line or area per series of `steps`, because two series may have the same colour."""
     return chart.encode(detail=alt.Detail("number:N"))
 
 
 def whole(limit: int, about: int) -> dict:
-    """Ticks at whole numbers only, up to `limit`, `about` of them: for an axis of counts."""
+    """About `about` ticks, at whole numbers up to `limit` only: for an axis of counts."""
     ticks = {"values": [*range(limit + 1)]} if limit <= about else {"tickCount": about}
     return {**ticks, "format": ",d"}
 
 
 def own(field: str) -> alt.Color:
-    """A colour that the data names itself."""
+    """A colour that is given in the data."""
     return alt.Color(f"{field}:N", scale=None, legend=None)
 
 
 def labels(frame: Frame, said: Sequence[tuple[float, str, str]]) -> alt.Chart:
-    """Words at the right of the plot, moved apart: (height in the plot in px, words, colour)."""
+    """Labels at the right of the plot, moved apart: (y in the plot in px, text, colour)."""
     said = apart(said, LABEL_GAP, 4, frame.down)
     columns = zip(*said, strict=True)
     rows = table(**dict(zip(("at", "words", "colour"), columns, strict=True)))
@@ -203,7 +210,7 @@ def labels(frame: Frame, said: Sequence[tuple[float, str, str]]) -> alt.Chart:
 def apart(
     ends: Sequence[tuple[float, str, str]], gap: float, top: float, bottom: float
 ) -> list[tuple[float, str, str]]:
-    """Move labels up or down until none is nearer than `gap` px to the next."""
+    """Move labels up or down until they are at least `gap` px apart."""
     ends = sorted(ends)
     ys = [max(top, min(bottom, end[0])) for end in ends]
     for i in range(1, len(ys)):
@@ -215,18 +222,18 @@ def apart(
 
 
 def worded(places: Sequence[float], words: Sequence[str], **more: object) -> alt.Axis:
-    """An axis with words at places of the data's scale, those that overlap left out."""
+    """An axis with text at positions of the data's scale; overlapping labels are left out."""
     values = [float(place) for place in places]
     label = f"{_quoted(words)}[indexof({values}, datum.value)]"
     return alt.Axis(values=values, labelExpr=label, labelOverlap=True, **more)
 
 
 def levels(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sort values into the heat ramp's levels, of equal width in log scale; 0 stays out of them.
+    """Assign values to the heat ramp's levels, which have equal widths on a log scale.
 
-    The scale leaves out the lowest and the highest hundredth, which go to the outer levels, and
-    spans a factor of LEVELS at least, so that noise does not look like structure.
-    Returns (level of each value: 0 for zero, else 1 to LEVELS; the LEVELS + 1 edges).
+    The scale runs from the 1st to the 99th percentile; values outside are in the outer levels. It
+    spans at least a factor of LEVELS, so that noise does not look like structure. Returns (level of
+    each value: 0 for zero, else 1 to LEVELS; the LEVELS + 1 edges).
     """
     positive = values[values > 0]
     if len(positive) == 0:
@@ -240,13 +247,13 @@ def levels(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def cells(level: np.ndarray, xs: np.ndarray, ys: np.ndarray, below: np.ndarray) -> pa.Table:
     """The boxes of a heat map, x to x2 and y to y2, one for each run of equal cells in a row.
 
-    level: int[rows, columns], 0 for an empty cell; xs: float64[columns + 1]; ys and below:
-    float64[rows], where each row begins and ends. Boxes of a level follow each other.
+    level: int[rows, columns], 0 for an empty cell. xs: float64[columns + 1]. ys, below:
+    float64[rows], start and end of each row. The boxes are sorted by level.
     """
     fresh = np.ones(level.shape, bool)
     fresh[:, 1:] = np.diff(level, axis=1) != 0
     row, first = np.nonzero(fresh)
-    # A run ends where the next one of its row begins, the last one at the row's end.
+    # A run ends where the next run of its row begins; the last run ends with the row.
     last = np.where(np.append(row[1:], -1) == row, np.append(first[1:], 0), level.shape[1])
     shown = level[row, first]
     order = np.argsort(shown, kind="stable")
@@ -256,9 +263,10 @@ def cells(level: np.ndarray, xs: np.ndarray, ys: np.ndarray, below: np.ndarray) 
 
 
 def ramp(edges: np.ndarray | None = None, title: Sequence[str] = (), step: int = 22) -> alt.Color:
-    """The heat ramp for the field `level`, 1 to LEVELS; with `edges`, and a key a level.
+    """The heat ramp for the field `level`, 1 to LEVELS; with a legend if `edges` is given.
 
-    edges: float64[LEVELS + 1], the levels' edges. title: lines over the key. step: px a level.
+    edges: float64[LEVELS + 1], the levels' edges. title: lines above the legend. step: px per
+    level.
     """
     order = list(range(LEVELS, 0, -1))
     scale = alt.Scale(domain=order, range=[theme.heat(level) for level in order])
@@ -278,7 +286,7 @@ def ramp(edges: np.ndarray | None = None, title: Sequence[str] = (), step: int =
 
 
 def _from(edges: np.ndarray, level: int) -> str:
-    """The words of a level: from its lower edge up, the lowest below its upper edge."""
+    """The legend of a level: its lower edge, or for the lowest level its upper edge."""
     return f"≥ {_brief(edges[level - 1])}" if level > 1 else f"< {_brief(edges[1])}"
 
 
@@ -289,20 +297,19 @@ def _brief(value: float) -> str:
 
 
 def _quoted(words: Sequence[str]) -> str:
-    """A list of words in an expression of Vega's."""
+    """A list of strings as a Vega expression."""
     return json.dumps([*words], ensure_ascii=False)
 
 
-# --- What Vega draws, made lean -----------------------------------------------------------------
-
-NEEDLESS = {  # attributes that say what a reader assumes anyway, or what the page's style says
+# --- Smaller SVG --------------------------------------------------------------------------------
+NEEDLESS = {  # attributes with SVG's default value, or that the page's style sets
     "font-family": None, "pointer-events": None, "aria-hidden": None, "opacity": "1",
     "fill-opacity": "1", "stroke-miterlimit": "10", "text-anchor": "start",
 }  # fmt: skip
 
 
 def _lean(drawn: str, frame: Frame, label: str) -> str:
-    """Vega's SVG as an element of a page: named, sized by the page, a third of the bytes."""
+    """Vega's SVG as a page element with a label, sized by the page, in a third of the bytes."""
     root = ET.fromstring(re.sub(r' xmlns(:\w+)?="[^"]*"', "", drawn))
     for group in root.iter():
         for child in list(group):
@@ -313,7 +320,7 @@ def _lean(drawn: str, frame: Frame, label: str) -> str:
             _join(group)
     for element in root.iter():
         if element.tag == "text" and "stroke" in element.attrib:
-            element.set("paint-order", "stroke")  # the letters on their edge, not under it
+            element.set("paint-order", "stroke")  # fill over stroke, so that the text stays legible
         for name, value in list(element.items()):
             if name in NEEDLESS and NEEDLESS[name] in (None, value):
                 del element.attrib[name]
@@ -328,12 +335,12 @@ def _lean(drawn: str, frame: Frame, label: str) -> str:
 
 
 def _unseen(path: ET.Element) -> bool:
-    """Whether a group's own box has no colour."""
+    """Whether a group's background or foreground is invisible."""
     return not {"fill", "stroke"} & {name for name, value in path.items() if value != "none"}
 
 
 def _join(group: ET.Element) -> None:
-    """Neighbours that differ in place only become one path."""
+    """Merge consecutive paths that differ only in position."""
     before = None
     for path in list(group):
         if before is not None and _looks(path) == _looks(before):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pictures of a trace share: the time axis of its polls, units, and addresses."""
+"""The time axis, units and address labels that all pictures of a trace share."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ RATE_UNITS = ((1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s"))
 
 
 def time_frame(height: int, labels: int = 0) -> Frame:
-    """A panel over time, high enough for so many labels at its right.
+    """A frame for a chart over time, high enough for `labels` labels at its right.
 
-    All have the same margins at the sides, so that their time axes line up.
+    All such frames have the same side margins, so that their time axes align.
     """
     return Frame(WIDE, max(height, 70 + LABEL_GAP * labels), left=96, right=150)
 
 
 @dataclass(frozen=True)
 class Clock:
-    """The shared time axis: its scale, unit and words."""
+    """The shared time axis: its scale, unit and labels."""
 
     polls: Polls
     unit: float
@@ -41,7 +41,7 @@ class Clock:
 
     @property
     def edges(self) -> np.ndarray:
-        """Where the polls begin, and where the last one ends, in the clock's unit."""
+        """Start of each poll interval and end of the last one, in the clock's unit."""
         return self.polls.times / self.unit
 
     @property
@@ -49,7 +49,7 @@ class Clock:
         return (self.edges[1:] + self.edges[:-1]) / 2
 
     def axis(self, field: str) -> alt.X:
-        """The horizontal axis for a field in the clock's unit."""
+        """The horizontal axis for a field that is in the clock's unit."""
         title, ticks = f"time ({self.name})", {"tickCount": 8}
         if not self.polls.timed:
             title, ticks = "events", whole(int(self.edges[-1]), 8)
@@ -61,22 +61,22 @@ class Clock:
         return self.edges / self.edges[-1] * frame.across
 
     def say(self, poll: int) -> str:
-        """When poll interval `poll` began."""
+        """The start of poll interval `poll`, as text."""
         at = self.polls.times[poll] / self.unit
         return f"{at:.3g} {self.name}" if self.polls.timed else f"event {round(at):,}"
 
     def hover(self, frame: Frame, told: Sequence[str]) -> dict:
-        """What a panel tells of each poll, wherever the mouse is above it."""
+        """Tooltips of a chart over time: one text for each poll interval."""
         words = [f"from {self.say(poll)}\n{line}" for poll, line in enumerate(told)]
         return Hover(self.pixels(frame), [0, frame.down], words).data(frame)
 
 
 def pick_unit(largest: float, units: Sequence[tuple[float, str]]) -> tuple[float, str]:
-    """The last of `units` (size, name; ascending) of which `largest` holds at least one."""
+    """The largest of `units` (size, name; ascending) that is not above `largest`."""
     fitting = [unit for unit in units if largest >= unit[0]]
     return fitting[-1] if fitting else units[0]
 
 
 def address(page: int) -> str:
-    """Where a huge page begins in the device, exactly."""
+    """The start address of a huge page in the device, exactly."""
     return f"{page << (HUGE_SHIFT - 20):,} MiB"

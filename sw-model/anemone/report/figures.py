@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pictures of one trace: three panels over the same time axis, and three of the pages."""
+"""The pictures of one trace: three charts over the same time axis, and three by page or poll."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from anemone.report.clock import RATE_UNITS, Clock, address, pick_unit, time_fra
 from anemone.report.theme import LEVELS, colour, series
 
 ROWS = 160  # rows of the hotness picture; more huge pages than that share rows
-STRIPS = 12  # huge pages whose base pages are drawn
+STRIPS = 12  # number of huge pages whose base pages are drawn
 
 
 def pictures(analysis: Analysis) -> list[Figure]:
@@ -32,7 +32,7 @@ def pictures(analysis: Analysis) -> list[Figure]:
 
 
 def _moves(analysis: Analysis, clock: Clock) -> list[alt.Chart]:
-    """A line at each move, on a wider one in the card's colour, which parts it from the data."""
+    """A line at each move, over a wider one in the background colour that sets it off."""
     moves = alt.Chart(charts.table(x=clock.edges[analysis.hotset.moves]))
     looks = ((5, 0.75, "card"), (2, 1, "move"))
     return [
@@ -45,12 +45,12 @@ def _moves(analysis: Analysis, clock: Clock) -> list[alt.Chart]:
 
 
 def hotness(analysis: Analysis, clock: Clock) -> Figure:
-    """Listing 2 over address and time."""
+    """Accesses by huge page and time (Listing 2)."""
     heat, polls = analysis.heat, analysis.polls
     frame = time_frame(380)
     share = -(-len(heat.pages) // ROWS)
     starts = np.arange(0, len(heat.pages), share)
-    # A short last interval is scaled up to a whole one, so that its colours mean the same.
+    # A short last interval is scaled to full length, so that its colours are comparable.
     full = np.diff(polls.edges)[0] / np.diff(polls.edges)
     sizes = np.diff(np.append(starts, len(heat.pages)))
     rows = np.add.reduceat(heat.counts * full[:, None], starts, axis=1).T / sizes[:, None]
@@ -93,7 +93,7 @@ def hotness(analysis: Analysis, clock: Clock) -> Figure:
 
 
 def _owners(owner: np.ndarray, height: alt.Y) -> alt.Chart:
-    """A strip left of the plot: whose page a row is. owner: int64[rows], a tenant's index."""
+    """A strip left of the plot with the colour of each row's tenant. owner: int64[rows], index."""
     first = np.flatnonzero(np.diff(owner, prepend=-1))
     rows = charts.table(
         y=first, y2=np.append(first[1:], len(owner)), colour=[series(i) for i in owner[first]]
@@ -104,12 +104,13 @@ def _owners(owner: np.ndarray, height: alt.Y) -> alt.Chart:
 
 
 def bandwidth(analysis: Analysis, clock: Clock) -> Figure:
-    """Listing 3: a step line a tenant, the cap, and the polls in which the predicate held."""
+    """Listing 3: a step line per tenant, the cap, and the polls in which the predicate held."""
     told, polls = analysis.bandwidth, analysis.polls
     frame = time_frame(242, len(told.names) + 1)
     rates = told.rate(polls)
     cap = told.cap * 64 / polls.spans
-    cap[-1] = cap[-2] if len(cap) > 1 else cap[-1]  # a cap is of a whole poll; the last is shorter
+    # The cap is per full poll; the shorter last poll must not raise its rate.
+    cap[-1] = cap[-2] if len(cap) > 1 else cap[-1]
     top = max(float(rates.max()), float(cap.max())) * 1.08
     unit, name = pick_unit(top, RATE_UNITS) if polls.timed else (1.0, "bytes an event")
     rates, cap, top = rates / unit, cap / unit, top / unit
@@ -178,7 +179,7 @@ def _bandwidth_words(told: Bandwidth) -> Markup:
 
 
 def hotset(analysis: Analysis, clock: Clock) -> Figure:
-    """How much of its traffic the hot set keeps."""
+    """The share of the traffic that the hot set of the earlier polls still takes."""
     hot = analysis.hotset
     frame = time_frame(202)
     height = alt.Y(
@@ -216,11 +217,11 @@ def hotset(analysis: Analysis, clock: Clock) -> Figure:
 
 
 def _callouts(analysis: Analysis, clock: Clock, frame: Frame) -> list[alt.Chart]:
-    """Words beside the moves' lines, where the words before leave room."""
+    """Text beside the line of each move; left out if it would overlap the text before."""
     edges = clock.pixels(frame)
     taken, said = 0.0, []
     for poll in analysis.hotset.moves:
-        # The dip is a poll wide on either side of the line.
+        # The curve dips for one poll on either side of the line; the text goes beside the dip.
         words = f"hot set moved at {clock.say(poll)}"
         wide = 7.5 * len(words)
         late = edges[poll] > frame.across * 0.6
@@ -261,7 +262,7 @@ def _hotset_words(analysis: Analysis, clock: Clock) -> Markup:
 
 
 def skew_scores(skew: Skewness) -> Figure:
-    """Listing 1: how many huge pages have which skewness."""
+    """Histogram of the huge pages' skewness (Listing 1)."""
     frame = Frame(HALF, 292, left=62, right=16)
     bins = max(6, int(np.ceil(skew.score.max() + 1e-9)))
     count, _ = np.histogram(skew.score, bins=np.arange(bins + 1))
@@ -306,11 +307,11 @@ def skew_strips(skew: Skewness) -> Figure:
     """The base pages of the most skewed huge pages."""
     frame = Frame(HALF, 292, left=82, right=62)
     order = np.lexsort((-skew.base.sum(axis=1), -skew.score))[:STRIPS]
-    # Four base pages a cell: 128 cells a row are as fine as the picture is.
+    # Four base pages per cell: the picture cannot show more than 128 cells in a row.
     most = skew.base[order].reshape(len(order), -1, 4).max(axis=2)
     level, _ = charts.levels(most)
     top = np.arange(len(order)) + 0.0
-    low = top + 1 - 3 / (frame.down / len(order))  # three px between two strips
+    low = top + 1 - 3 / (frame.down / len(order))  # a gap of three px between two strips
     names = [address(int(page)) for page in skew.pages[order]]
     places = charts.worded(top + 0.45, names, grid=False)
     scale = alt.Scale(domain=[len(order), 0], nice=False)
@@ -353,12 +354,11 @@ def skew_strips(skew: Skewness) -> Figure:
 
 
 def similarity(analysis: Analysis, clock: Clock) -> Figure:
-    """Every poll against every other."""
+    """Cosine similarity of every pair of polls."""
     frame = Frame(HALF, 400, left=74, right=130, bottom=50)
     matrix = analysis.hotset.similarity
     count = len(matrix)
-    # A program that hardly changes uses a part of the scale, but never less than its upper fifth:
-    # what differs by less is noise.
+    # The scale covers at least 0.8 to 1, because smaller differences are noise.
     low = min(0.8, float(np.floor(matrix.min() * 10) / 10))
     edges = np.linspace(low, 1, LEVELS + 1)
     level = np.digitize(matrix, edges[1:-1]) + 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flat memory mode in the report: the cells of its table, and the pictures of a trace."""
+"""Flat memory mode in the report: its table and its pictures of a trace."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from anemone.report.theme import series
 from anemone.trace import Trace
 from anemone.trace.pages import tenant_ranks, touched_pages
 
-COLUMNS = 200  # huge pages that get a column of their own
+COLUMNS = 200  # columns of the picture of misses; more huge pages than that share columns
 HEADS = (
     "trace", "pages", "near", "hit rate", "swaps", "near reads", "near writes", "far reads",
     "far writes", "wrong lines",
@@ -27,7 +27,7 @@ HEADS = (
 
 
 def cells(run: PlacedRun) -> list[str]:
-    """What a table tells of a run, behind the trace's name: in the order of HEADS."""
+    """The cells of a run's row after the trace's name, in the order of HEADS."""
     counts, result = run.first.counts, run.first
     return [
         run.placement,
@@ -43,12 +43,12 @@ def cells(run: PlacedRun) -> list[str]:
 
 
 def pictures(runs: Sequence[PlacedRun], trace: Trace, analysis: Analysis) -> list[Figure]:
-    """Hit rate over time, and misses by page."""
+    """The pictures of a trace: hit rate over time, and misses by page."""
     return [hit_rate(runs, trace, analysis), misses(runs[0], trace, analysis)]
 
 
 def hit_rate(runs: Sequence[PlacedRun], trace: Trace, analysis: Analysis) -> Figure:
-    """A step line a tenant; dashed where tenants conflict."""
+    """Hit rate over time: one step line per tenant, dashed for conflicting tenants."""
     clock, polls, names = Clock.of(analysis.polls), analysis.polls, analysis.bandwidth.names
     frame = time_frame(242, len(names) * len(runs))
     poll = np.repeat(np.arange(len(polls)), np.diff(polls.edges))
@@ -91,7 +91,7 @@ def hit_rate(runs: Sequence[PlacedRun], trace: Trace, analysis: Analysis) -> Fig
 
 
 def _neighbours(runs: Sequence[PlacedRun], names: Sequence[str], of: np.ndarray) -> Markup:
-    """What conflicting does to each tenant, in words; nothing where there is one placement."""
+    """A sentence on the effect of conflicts on each tenant; empty if there is one placement."""
     if len(runs) == 1:
         return Markup("")
     apart_, mixed = (run.hit_rates(of, len(names)) for run in runs)
@@ -103,12 +103,12 @@ def _neighbours(runs: Sequence[PlacedRun], names: Sequence[str], of: np.ndarray)
 
 
 def misses(run: PlacedRun, trace: Trace, analysis: Analysis) -> Figure:
-    """A column a huge page: all accesses behind, misses before."""
+    """Misses by huge page: a column for each, misses in front of all accesses."""
     pages, page_of = touched_pages(trace)
     total = np.bincount(page_of, minlength=len(pages))
     missed = np.bincount(page_of, run.first.outcomes != HIT, len(pages)).astype(np.int64)
     owner = analysis.heat.owner
-    share = -(-len(pages) // COLUMNS)  # huge pages a column
+    share = -(-len(pages) // COLUMNS)  # huge pages per column
     starts = np.arange(0, len(pages), share)
     totals, misses_ = (np.add.reduceat(counts, starts) for counts in (total, missed))
     frame = time_frame(242)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages from the templates of this folder: one file each, style and script inside."""
+"""Renders pages from the templates of this folder; style and script are inlined."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ HERE = Path(__file__).parent
 
 
 def render(template: str, **facts: object) -> str:
-    """A page from a template that extends base.html.
+    """Render a template that extends base.html.
 
-    All facts are escaped but Markup: pictures and captions.
+    All facts are escaped except Markup (pictures and captions).
     """
     environment = Environment(
         loader=FileSystemLoader(HERE / "templates"),

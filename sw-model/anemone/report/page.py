@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""report.html of the main job: the values for its template."""
+"""The values for the template of report.html, the page of `anemone sim`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from anemone.telemetry.rules import Rule
 
 @dataclass
 class Run:
-    """One trace through the listings.
+    """The results of the listings on one trace.
 
-    outputs: by backend ("rtl", "model"). agreed: RTL against model, None when only one ran.
-    counted: the first backend's output against a plain count of the trace. flat: through flat
-    memory mode. shown: the pictures. moves: when the hot set moved, in seconds or events.
+    outputs: by backend ("rtl", "model"). agreed: RTL against model; None if only one ran. counted:
+    the first backend's output against a direct count of the trace. flat: results of flat memory
+    mode. shown: the pictures. moves: when the hot set moved, in seconds or events.
     """
 
     name: str
@@ -47,12 +47,12 @@ class Run:
 
     @property
     def values(self) -> int:
-        """Values compared, the larger of the two comparisons."""
+        """Number of values compared: the larger of the two comparisons."""
         return max((c.values for c in (self.agreed, self.counted) if c is not None), default=0)
 
     @property
     def facts(self) -> list[str]:
-        """What the trace is, in a few words each."""
+        """The trace's properties, a few words each."""
         clock = [] if self.seconds is None else [f"{_duration(self.seconds)} on the trace's clock"]
         return [
             number_of(self.events, "access", "accesses"),
@@ -64,7 +64,7 @@ class Run:
 
     @property
     def differences(self) -> list[str]:
-        """Lines that say what differs from what; none where all is equal."""
+        """Lines that describe the differences; empty if everything is equal."""
         lines = []
         for words, comparison in (
             ("RTL and model", self.agreed),
@@ -87,7 +87,7 @@ class Run:
 
 
 def verdict(runs: list[Run]) -> str:
-    """The result in one sentence."""
+    """The overall result as one sentence."""
     bad = [run.name for run in runs if not run.good]
     traces = number_of(len(runs), "trace")
     if bad:
@@ -100,7 +100,7 @@ def verdict(runs: list[Run]) -> str:
 
 
 def page(runs: list[Run], geometry: Geometry) -> str:
-    """The whole document."""
+    """The whole HTML document."""
     both = any(run.agreed for run in runs)
     backends = [e for e in NAMES if any(e in run.outputs for run in runs)]
     heads = ["trace", "accesses", "time", "huge pages", "tenants", "values compared"]
@@ -125,7 +125,7 @@ def page(runs: list[Run], geometry: Geometry) -> str:
 
 
 def _tiles(runs: list[Run]) -> list[dict]:
-    """The figures at the top."""
+    """The numbers at the top of the page."""
     good = all(run.good for run in runs)
     unlike = sum(c.total for run in runs for c in (run.agreed, run.counted) if c is not None)
     events = sum(run.events for run in runs)
@@ -143,7 +143,7 @@ def _tiles(runs: list[Run]) -> list[dict]:
 
 
 def _row(run: Run, backends: list[str]) -> dict:
-    """A trace's row of the table at the top."""
+    """A trace's row in the table at the top."""
     return {
         "name": run.name,
         "cells": [
@@ -163,13 +163,13 @@ def _row(run: Run, backends: list[str]) -> dict:
 
 
 def _flat_row(name: str, run: PlacedRun) -> dict:
-    """A placement's row of the table of flat memory mode."""
+    """A placement's row in the table of flat memory mode."""
     unlike = [c[0] if c else "" for c in (run.agreed, run.counted) if c is not None]
     return {"name": name, "cells": flat.cells(run), "marks": unlike, "last": []}
 
 
 def number_of(number: int, what: str, many: str = "") -> str:
-    """1 trace, 2 traces; `many` where it is not `what` with an s."""
+    """A number and its noun: "1 trace", "2 traces"; `many` is an irregular plural."""
     return f"{number:,} {what if number == 1 else many or what + 's'}"
 
 

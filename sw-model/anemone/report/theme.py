@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The house style of pages and pictures: colours of both themes, type, and Vega-Lite's settings.
+"""The style of pages and pictures: colours of both themes, fonts, and Vega-Lite's settings.
 
-A picture is drawn once and serves both themes: its colours are the names of CSS variables, which
-Vega passes through, and the page (or the style inside an SVG file) says what they are. Series
-colours are Okabe and Ito's, which stay apart for colour-blind readers; the heat ramp runs from the
-ground colour away, monotone in lightness, in both themes.
+One picture serves both themes: its colours are CSS variables, which Vega passes through and which
+the page (or the style inside an SVG file) defines. Series colours are Okabe and Ito's, which
+colour-blind readers can distinguish. In both themes the lightness of the heat ramp changes
+monotonically, starting near the background colour.
 """
 
 from __future__ import annotations
 
 import re
 
-COLOURS: dict[str, tuple[str, str]] = {  # name: in the light theme, in the dark one
+COLOURS: dict[str, tuple[str, str]] = {  # name: (light theme, dark theme)
     "page": ("#f6f7f6", "#0e1217"),
     "card": ("#ffffff", "#161b22"),
     "ink": ("#1a2027", "#e7ebef"),
@@ -40,28 +40,28 @@ COLOURS: dict[str, tuple[str, str]] = {  # name: in the light theme, in the dark
     "t5": ("#4c5a68", "#b3bec9"),
 }
 LEVELS = 8  # colours of the heat ramp, h1 to h8
-SERIES = 6  # colours of series, t0 to t5; a seventh series has the first one's
+SERIES = 6  # colours of series, t0 to t5; the seventh series uses t0 again
 LIGHT, DARK = 0, 1
 
 FONT = (
     'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", "Liberation Sans", '
     "sans-serif"
 )
-# Where labels go is worked out with this one: wider than most that a reader's browser may take for
-# FONT, so that what does not overlap here overlaps nowhere.
+# Label positions are computed with this font. It is wider than most fonts that a browser may use
+# for FONT, so that labels that do not overlap here do not overlap there.
 MEASURED = "DejaVu Sans, Liberation Sans, sans-serif"
-TEXT, SMALL = 13, 12.5  # type sizes in pictures, px
+TEXT, SMALL = 13, 12.5  # font sizes in pictures, px
 
 
 def colour(name: str) -> str:
-    """A colour of COLOURS as pictures and style sheets name it."""
+    """The CSS variable of a colour of COLOURS, for pictures and style sheets."""
     if name not in COLOURS:
         raise KeyError(name)
     return f"var(--{name})"
 
 
 def series(number: int) -> str:
-    """The colour of a series (a tenant, a policy), by number."""
+    """The colour of a series (such as a tenant or a policy), by number."""
     return colour(f"t{number % SERIES}")
 
 
@@ -71,18 +71,19 @@ def heat(level: int) -> str:
 
 
 def variables() -> str:
-    """CSS declarations of all colours, for an element whose color-scheme chooses the theme."""
+    """CSS declarations of all colours; the element's color-scheme selects the theme."""
     return "\n".join(f"  --{n}: light-dark({a}, {b});" for n, (a, b) in COLOURS.items())
 
 
 def resolved(picture: str, theme: int = LIGHT) -> str:
-    """A picture with the colours of one theme for their names: for readers without CSS."""
+    """Replace colour names in a picture by one theme's colours, for renderers without CSS."""
     return re.sub(r"var\(--([\w-]+)\)", lambda name: COLOURS[name[1]][theme], picture)
 
 
 def file_style() -> str:
-    """The style inside an SVG file: the system's theme, without light-dark(), as few viewers know
-    it."""
+    """The style inside an SVG file, which follows the system's theme. It does not use light-dark(),
+    because few viewers support it.
+    """
     light, dark = (
         "".join(f"--{n}:{both[theme]};" for n, both in COLOURS.items()) for theme in (LIGHT, DARK)
     )
@@ -93,7 +94,7 @@ def file_style() -> str:
 
 
 def config() -> dict:
-    """Vega-Lite's settings for every picture: see `charts.svg`, which applies them."""
+    """Vega-Lite's settings for every picture; `charts.svg` applies them."""
     muted = colour("muted")
     words = {"labelColor": muted, "titleColor": muted, "labelFontSize": SMALL}
     words |= {"titleFontSize": SMALL, "titleFontWeight": "normal"}
@@ -101,9 +102,9 @@ def config() -> dict:
     return {
         "background": None,
         "font": MEASURED,
-        # A picture's margins are given, not measured, so that the time axes of several line up.
+        # Margins are fixed, not computed from the labels, so that the time axes of pictures align.
         "autosize": {"type": "none"},
-        "aria": False,  # the whole picture has a label; its hover tells more
+        "aria": False,  # the picture has one label as a whole; tooltips have the details
         "view": {"fill": None, "stroke": None},
         "axis": {**words, **axis, "labelPadding": 5, "titlePadding": 8},
         "axisX": {"grid": False, "labelFlush": False},

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`anemone sim`, the main job."""
+"""`anemone sim`: runs all listings on all traces, compares, and reports."""

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`anemone sim`, the main job: real traces through the paper's telemetries and through flat memory
-mode, on the RTL and on the golden model, everything compared, and a page with pictures of it.
+"""`anemone sim`: runs real traces with the paper's telemetries and in flat memory mode, on the RTL
+and the golden model, compares all results, and writes a report with pictures.
 
 Layout of the output folder: report.html; TRACE/rules.toml, TRACE/rtl/ and TRACE/model/, as `anemone
 replay` writes them; TRACE/flat/PLACEMENT/ with flat.toml, trace.parquet, rtl/ and model/, as
-`anemone flat` writes them; TRACE/pictures/, each picture as a file. Exit status 0 if all is equal,
-1 if not, 2 for bad input.
+`anemone flat` writes them; TRACE/pictures/ with each picture as a file. The exit status is 0 if
+everything is equal, 1 if not, 2 for invalid input.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from anemone.report.page import Run, short, verdict
 from anemone.sim.job import load, simulate
 
 COLUMNS = ("events", "matched", "unmapped", "out of range")
-WIDE = 118  # columns that the closing table takes in one piece
+WIDE = 118  # terminal columns that the full result table needs
 ENDINGS = (".parquet", ".csv")
 SAMPLES, BUILT = Path("sim/traces"), Path("build/sim")
 
@@ -53,13 +53,13 @@ class Backends(StrEnum):
     model = "model"
 
     def list(self) -> list[str]:
-        """RTL first: where both ran, the pictures are drawn from the hardware's reads."""
+        """The backends' names. RTL is first, because pictures use the first backend's reads."""
         return ["rtl", "model"] if self is Backends.both else [self.value]
 
 
 @contextmanager
 def _progress(replays: int) -> Iterator[Step]:
-    """A bar on stderr for a person, a line a replay for a log."""
+    """A progress bar on stderr, or one line per replay if it is not a terminal."""
     console = Console(stderr=True)
     begun: list[str] = []
     columns = (
@@ -82,9 +82,9 @@ def _progress(replays: int) -> Iterator[Step]:
 
 
 def table(runs: Sequence[Run], width: int) -> Table:
-    """The closing table, a row a rule; what belongs to the trace stands with its first rules.
+    """The result table with one row per rule; values of the trace are in its first rows.
 
-    width: columns of the terminal. In a narrow one events and speeds go under the trace's name.
+    width: columns of the terminal. In a narrow one, events and speeds are below the trace's name.
     """
     narrow = width < WIDE
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
@@ -115,7 +115,7 @@ def table(runs: Sequence[Run], width: int) -> Table:
 
 
 def flat_table(runs: Sequence[Run]) -> Table:
-    """What flat memory mode made of the traces, a row a placement."""
+    """The result table of flat memory mode with one row per placement."""
     shown = Table(title="Flat memory mode, near half of what is touched", title_justify="left")
     shown.box, shown.pad_edge, shown.collapse_padding = box.SIMPLE_HEAD, False, True
     compared = any(placed.agreed is not None for run in runs for placed in run.flat)
@@ -133,13 +133,13 @@ def flat_table(runs: Sequence[Run]) -> Table:
 
 def _tick(comparison: Comparison, rule: str) -> str:
     unlike = comparison.unlike.get(rule, 0)
-    # A difference that belongs to no rule (say, in the number of events) is everybody's.
+    # A difference that belongs to no rule (such as the number of events) counts for all rules.
     unlike += comparison.unlike.get("", 0)
     return "[green]yes[/]" if not unlike else f"[bold red]NO ({unlike:,})[/]"
 
 
 def as_json(runs: Sequence[Run], report: Path) -> dict:
-    """What `--json` prints."""
+    """The content that `--json` prints."""
     traces = []
     for run in runs:
         comparisons = {"rtl_equals_model": run.agreed, "equals_trace": run.counted}
@@ -180,11 +180,11 @@ def _flat_as_json(run: PlacedRun) -> dict:
 @app.callback(invoke_without_command=True)
 def sim(
     traces: Annotated[
-        list[Path] | None, typer.Option(help="A trace, or a folder of traces; may be repeated.")
+        list[Path] | None, typer.Option(help="A trace, or a folder of traces. Repeatable.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where outputs and report.html go.")] = BUILT,
+    out: Annotated[Path, typer.Option(help="Folder for outputs and report.html.")] = BUILT,
     engine: Annotated[Backends, typer.Option(help="RTL, golden model, or both.")] = Backends.both,
-    json_: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Replay the sample traces on the RTL and the golden model, compare everything, and report."""
     geometry = Geometry()
@@ -223,7 +223,7 @@ def _show_differences(console: Console, run: Run) -> None:
 
 
 def _find(given: Sequence[Path]) -> list[Path]:
-    """The trace files that `--traces` names, in order; a folder's by name."""
+    """The trace files of `--traces`, in order; those of a folder sorted by name."""
     found: list[Path] = []
     for path in given:
         if path.is_dir():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The main job without its command line: traces in, a report out."""
+"""`anemone sim` without its command line: runs traces and writes the report."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from anemone.trace.pages import tenants, touched_pages
 
 @dataclass(frozen=True)
 class Input:
-    """A trace and what its capture said of it: what it is, and the program of each tenant."""
+    """A trace, and the description and tenants' programs that its capture recorded."""
 
     trace: Trace
     about: str = ""
@@ -42,7 +42,7 @@ class Input:
 
     @staticmethod
     def read(path: Path, geometry: Geometry) -> Input:
-        """Raises InputError if the trace cannot be read; what a capture would say may be absent."""
+        """Read a trace; it need not be from a capture. Raises InputError if it cannot be read."""
         trace = read_trace(path, geometry)
         try:
             said = origin_of(path)
@@ -55,7 +55,7 @@ class Input:
 def run_trace(
     name: str, given: Input, out: Path, backends: Sequence[str], geometry: Geometry, step: Step
 ) -> Run:
-    """One trace with the paper's rules on each backend: replayed, compared and analysed."""
+    """Replay one trace with the paper's rules on each backend, compare, and analyse."""
     trace, folder = given.trace, out / name
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "rules.toml"
@@ -97,7 +97,7 @@ def run_trace(
 
 
 def load(paths: Sequence[Path], geometry: Geometry) -> dict[str, Input]:
-    """The traces by name, which is the file's up to its first dot. Raises InputError."""
+    """The traces by name, which is the file's name up to its first dot. Raises InputError."""
     loaded: dict[str, Input] = {}
     for path in paths:
         name = path.name.split(".")[0]

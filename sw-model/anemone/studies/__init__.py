@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Studies: experiments of papers, run on our simulator, each into a table "paper | here"."""
+"""Studies: the papers' experiments on our simulator, each with a table "paper | here"."""
 
-# name -> (module with a `Study`, what it asks)
+# name -> (module with a `Study`, one-line description)
 STUDIES = {
     "loaded-latency": ("anemone.studies.loaded_latency", "Latency over load of each device."),
     "ranking": ("anemone.studies.ranking", "Policies on captured programs, in both timings."),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CAMP's prediction of slowdowns on CXL from counters on DRAM (§4.4), checked on the core model."""
+"""Checks CAMP's prediction of slowdown on CXL from counters on DRAM (§4.4) on the core model."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from anemone.studies.camp_judge import TESTBEDS, judge
 from anemone.studies.camp_workloads import RANGES, drawn, programs_of
 from anemone.studies.study import Found, Point, Study
 
-# Huge pages: a million operations would find every line of the page tables cold.
+# Huge pages, because with small ones a million operations would find all page table lines cold.
 PAGE_BITS = 21
 PROGRAMS = Path("build/studies/programs")
-_COUNTED, _WARM = 600_000, 300_000  # operations of all cores of a workload
-_QUICK = 15  # the sizes of a quick run are smaller by
+_COUNTED, _WARM = 600_000, 300_000  # operations of a workload, over all cores
+_QUICK = 15  # a quick run is smaller by this factor
 _KEPT = (*NAMES, "instructions", "l3_miss")
 
 
@@ -34,7 +34,7 @@ class Camp(Study):
 
     def points(self, quick: bool, seed: int) -> list[Point]:
         every = drawn(seed)
-        if quick:  # one of each kind of kernel; programs have to be captured first
+        if quick:  # one kernel of each kind and no programs, which would have to be captured
             every = [next(w for w in every if w["kind"] == kind) for kind in RANGES]
         small = _QUICK if quick else 1
         size = {"operations": _COUNTED // small, "warm": _WARM // small}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What CAMP takes for granted (§4.1, Figure 4), measured on the workloads that it is checked on.
+"""Measures CAMP's assumptions (§4.1, Figure 4) on the workloads of the study.
 
-Where a prediction is off, these rows say which step of its derivation does not hold here. All are
-of counters of both runs; the paper's numbers are those of Figure 4, whose unloaded latencies are
-1.56 apart as SKX2S's are.
+If a prediction is wrong, these rows show which step of its derivation does not hold here. All use
+the counters of both runs. The paper's numbers are from Figure 4, whose unloaded latencies have the
+ratio 1.56, as those of SKX2S.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from anemone.studies.study import Row
 
-# Ratios, their names in the table, from where to where, and why they differ.
+# (ratio, label in the table, lower bound, upper bound, why it differs from the paper).
 _STEPS = (
     ("R_N", "R_N, demand reads, within 5 % of 1", 0.95, 1.05,
      "a prefetch that a load waits for is a demand read here, and on slow memory more are late"),
@@ -25,16 +25,17 @@ _STEPS = (
      "kernels do little but wait, or hide most of it: next row"),
     ("s_LLC / C", "s_LLC / C above 0.7", 0.7, np.inf, ""),
 )  # fmt: skip
-# Shares of the workloads in %: §4.1.1 and §4.1.2.
+# Share of the workloads within the bounds, in % (§4.1.1 and §4.1.2).
 _PAPER = dict(zip((words for _, words, *_ in _STEPS), (95.0, 78.0, 12.0, 70.0), strict=False))
-_READS = 1.0  # demand reads in a thousand instructions, from which on latency and MLP say something
+_READS = 1.0  # least demand reads per thousand instructions for meaningful latency and MLP
 PARTS = ("S_DRd", "S_Cache", "S_Store")
 
 
 def rows(name: str, judged: Sequence, least: Callable[[str, list, list, str], list[Row]]) -> list:
-    """Rows of the workloads that do not saturate the slow memory.
+    """Rows on the workloads that do not saturate the slow memory.
 
-    judged: camp_judge.Judged; least: rows of predictions beside measured slowdowns, by name.
+    judged: objects of camp_judge.Judged. least: makes the rows that compare predicted and measured
+    slowdowns.
     """
     reading = [j for j in judged if reads(j)]
     if len(reading) < 2:
@@ -58,13 +59,13 @@ def rows(name: str, judged: Sequence, least: Callable[[str, list, list, str], li
 
 
 def reads(one) -> bool:
-    """Whether a workload has demand reads enough, on both memories, for L and MLP to be its own."""
+    """Whether a workload has enough demand reads on both memories for meaningful L and MLP."""
     least = _READS / 1000 * one.dram["instructions"]
     return min(one.dram["P12"], one.slow["P12"]) >= least
 
 
 def fitted(predicted: list[float], measured: list[float]) -> float:
-    """The factor of least squares: what the best calibration of k could have done."""
+    """The k of least squares, which is the best that a calibration could find."""
     p, m = np.array(predicted), np.array(measured)
     weight = float(p @ p)
     return max(float(p @ m) / weight, 0.0) if weight else 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who gets the DRAM of workloads that share a machine (CAMP §6.3), on the core model."""
+"""Division of DRAM between workloads that share a machine (CAMP §6.3), on the core model."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from anemone.studies.camp_workloads import bandwidth_bound, drawn
 from anemone.studies.study import Found, Point, Row, Study
 
 _PLATFORM, _SLOW = "skx", "skx-numa"
-_HUGE, _BASE = 21, 12  # bits of pages; the second where they are divided
+_HUGE, _BASE = 21, 12  # log2 of page sizes; base pages if a workload's memory is divided
 _PAIRS, _RATIOS = 3, ((1, 1), (2, 1), (4, 1))
-_CORES, _STREAMING = 4, 6  # of each of a pair; of the bandwidth-bound one, which leaves four
+_CORES, _STREAMING = 4, 6  # cores of a latency-bound workload, and of the bandwidth-bound one
 _TAU = 0.05
-_COUNTED = 60_000  # operations of a core, after half as many
-_EACH_KIND = 3  # of the drawn workloads
+_COUNTED = 60_000  # counted operations of a core, after half as many for warming up
+_EACH_KIND = 3  # workloads of each kind
 _PAPER = (10.0, 11.6, 12.2)  # Figure 16b
 
 
@@ -105,7 +105,7 @@ def _mpki(run: Run) -> float:
 
 @functools.cache
 def _pairs(seed: int, operations: int) -> list[tuple[dict, dict]]:
-    """Latency-bound workloads, two by two: the first is slowed more, the second misses more."""
+    """Pairs of latency-bound workloads: the first is slowed more, the second misses more."""
     kernels = [w for w in drawn(seed) if "kernel" in w]
     kinds = dict.fromkeys(w["kind"] for w in kernels)
     some = [w for k in kinds for w in [w for w in kernels if w["kind"] == k][:_EACH_KIND]]
@@ -154,7 +154,7 @@ def _over(cycles: list[float], base: list[float]) -> list[float]:
 
 
 def _divided(point: Point) -> dict[str, Any]:
-    """A bandwidth-bound and a latency-bound workload, of as much memory each."""
+    """A bandwidth-bound and a latency-bound workload with equal memory sizes."""
     wide = next(w for w in bandwidth_bound(point["seed"]) if w["kernel"] == "stream")
     deep = {"bytes": wide["settings"]["bytes"], "work": 20, "chains": 2, "ilp": 4}
     groups = [

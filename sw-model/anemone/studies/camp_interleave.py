@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CAMP's prediction over ratios of two tiers (§5) and Best-shot (§6.2), on the core model."""
+"""CAMP's prediction by ratio of two tiers (§5) and Best-shot (§6.2), on the core model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from anemone.studies.camp_workloads import bandwidth_bound
 from anemone.studies.study import Found, Point, Study
 
 PLATFORM, SLOW = "skx", "skx-numa"
-_COUNTED, _WARM = 60_000, 20_000  # operations of all cores at a ratio
+_COUNTED, _WARM = 60_000, 20_000  # operations at each ratio, over all cores
 
 
 class Interleave(Study):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the study of ratios says of its answers: curves predicted and measured, and policies."""
+"""Evaluates the study of ratios: predicted and measured curves, and policies."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from anemone.models.camp.slowdown import Stalls
 from anemone.report.charts import HALF, Frame, data, svg, table
 from anemone.studies.study import Found, Point, Row
 
-_CAPACITY = 0.8  # DRAM's part of the workload's memory, for the rivals (§6.2.1)
-_PERIODS, _SETTLED = 40, 10  # of Caption, the last of which count
-_WINDOW = 5  # samples in its moving average
-_WALKS = ("stream", "stride", "stencil", "memset")  # from one end of their data to the other
+_CAPACITY = 0.8  # DRAM's share of the workload's memory for the baselines (§6.2.1)
+_PERIODS, _SETTLED = 40, 10  # Caption's periods, and how many of the last are evaluated
+_WINDOW = 5  # samples in Caption's moving average
+_WALKS = ("stream", "stride", "stencil", "memset")  # kernels that traverse their data in order
 _WITHIN = 90.0
 _UP_TO = {"first touch": 21.0, "Colloid-like": 21.0, "Caption": 5.0}  # §3.3, §6.2.2
 
@@ -53,7 +53,7 @@ _WHY_POLICY = {
 
 
 class Curve:
-    """A workload at every ratio. cycles and shares: measured; predicted: S by Eq. 10."""
+    """A workload at every ratio. shares, cycles: measured; predicted: S by Eq. 10."""
 
     def __init__(self, point: Point, answer: dict[str, Any], idle: dict[str, float]) -> None:
         self.kernel, self.rows = point["kernel"], answer["curve"]
@@ -65,22 +65,22 @@ class Curve:
         self.predicted = np.array([self.ends.at(x).total for x in self.shares])
 
     def at(self, x: float, of: str = "c") -> float:
-        """A number at any share, between the two measured ones beside it."""
+        """A value at any share, interpolated between the measured shares."""
         return float(np.interp(x, self.shares, [row[of] for row in self.rows]))
 
     @property
     def error(self) -> np.ndarray:
-        """|predicted - measured| between the ends."""
+        """|predicted - measured| at all shares but the two ends."""
         return np.abs(self.predicted - self.slowdown)[1:-1]
 
 
 def _tier(row: dict[str, float], idle: float) -> Tier:
-    # Skylake's: the cache's stalls are P1 - P2.
+    # On Skylake the cache's stalls are P1 - P2.
     return Tier(Stalls(row["P3"], row["P1"] - row["P2"], row["P6"]), idle, row["l_ns"])
 
 
 def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
-    """What the points' answers say."""
+    """Evaluate the points' answers."""
     idle = next(a for p, a in answers if "idle" in p)
     curves = [Curve(p, a, idle) for p, a in answers if "idle" not in p]
     bound = [c for c in curves if c.ends.bandwidth_bound]
@@ -139,33 +139,35 @@ def _policies(curves: list[Curve]) -> list[Row]:
 
 
 def _gain(theirs: np.ndarray, ours: np.ndarray) -> np.ndarray:
-    """How much more work a cycle ours does, %."""
+    """How much more work per cycle ours does, in %."""
     return 100 * (theirs / ours - 1)
 
 
 def _first_touch(curve: Curve) -> float:
-    """DRAM holds what was touched first: a walk is there for so long, others for such a share."""
+    """Cycles with DRAM for the data touched first. A traversal spends a share of its time in DRAM;
+    other kernels always have a share of their accesses there.
+    """
     if curve.kernel in _WALKS:
         return _CAPACITY * curve.at(1.0) + (1 - _CAPACITY) * curve.at(0.0)
     return curve.at(_CAPACITY)
 
 
 def _equal_latency(curve: Curve) -> float:
-    """The share at which both tiers' reads take as long; all of DRAM's room, if its are quicker."""
+    """The share at which reads of both tiers have equal latencies, or the nearest to it."""
     shares = curve.shares[curve.shares <= _CAPACITY]
     gap = [abs(curve.at(x, "dram_ns") - curve.at(x, "cxl_ns")) for x in shares]
     return float(shares[int(np.argmin(gap))])
 
 
 def _estimate(curve: Curve) -> tuple[float, float, float, float]:
-    """Caption's linear model of performance, by least squares over the workload's own ratios."""
+    """Caption's linear model of performance, fitted to all ratios of the workload."""
     rows = [[1.0, row["l1_miss_ns"], row["dram_ns"], row["ipc"]] for row in curve.rows]
     found, *_ = np.linalg.lstsq(np.array(rows), curve.cycles[-1] / curve.cycles, rcond=None)
     return tuple(found.tolist())
 
 
 def _caption(curve: Curve) -> float:
-    """Cycles at the ratios that it settles between; each period all pages are new."""
+    """Mean cycles at the ratios of the last periods; all pages are new in each period."""
     beta, average, tuning = _estimate(curve), Average(_WINDOW), Tuning()
     x, spent, state = 1.0, [], None
     for _ in range(_PERIODS):

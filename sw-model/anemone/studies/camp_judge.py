@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the study of CAMP says of its answers: predicted slowdowns beside measured ones."""
+"""Evaluates the study of CAMP: predicted and measured slowdowns."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from anemone.studies import camp_assumptions
 from anemone.studies.camp_assumptions import PARTS
 from anemone.studies.study import Found, Point, Row
 
-# The paper's: platform and slow memory. CXL-A and -B are behind Sapphire Rapids, CXL-C, whose
-# testbed has the same DRAM, behind Emerald Rapids.
+# The paper's testbeds: platform and slow memory. CXL-A and CXL-B are attached to Sapphire Rapids,
+# CXL-C to Emerald Rapids with the same DRAM.
 TESTBEDS = {
     "NUMA": ("skx", "skx-numa"),
     "CXL-A": ("spr", "cxl-a"),
     "CXL-B": ("spr", "cxl-b"),
     "CXL-C": ("emr", "cxl-c"),
 }
-_SATURATED = 0.8  # of the slow memory's bandwidth
-
-# Table 6; Figure 6's shares within 5 %, the least of a range; Table 1, of NUMA.
+_SATURATED = 0.8  # share of the slow memory's bandwidth from which it counts as saturated
+# (Pearson, % within 5 %, % within 10 %) of S from Table 6. Then Figure 6's shares within 5 %, with
+# the lower bound where it gives a range, and Table 1's correlations for NUMA.
 _PAPER = {
     "NUMA": (0.965, 88.4, 97.3),
     "CXL-A": (0.919, 88.7, 94.3),
@@ -40,7 +40,7 @@ _PAPER_PART = 93.0
 _METRICS = {
     "MPKI": 0.40, "bandwidth": 0.66, "latency": 0.37, "stall cycles": 0.84, "AOL": 0.88,
 }  # fmt: skip
-_MILD = 0.5  # slowdown, up to which most programs' are
+_MILD = 0.5  # most programs have a slowdown up to this
 
 WHY_ALL = (
     "a fifth to two fifths of the workloads saturate the slow memory, which the model leaves out "
@@ -95,7 +95,7 @@ fits were added when all were known, and so were the programs of the system (xz 
 
 
 def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
-    """What the points' answers say."""
+    """Evaluate the points' answers."""
     rows, pictures, notes, constants = [], {}, [], {}
     measured = {p["calibrate"]: _measured(p, a) for p, a in answers if "calibrate" in p}
     fits = {name: fit(points, TESTBEDS[name][0]) for name, points in measured.items()}
@@ -123,7 +123,9 @@ def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
 
 
 class Judged:
-    """A workload on a testbed. slowdown: measured; rises: of the components; predicted: as both."""
+    """A workload on a testbed. slowdown, rises: measured in total and by component; predicted,
+    parts: the model's values for these.
+    """
 
     def __init__(self, point: Point, dram: dict, slow: dict, found: Fit, platform: str) -> None:
         self.kind, self.cores, self.dram, self.slow = point["kind"], point["cores"], dram, slow
@@ -136,7 +138,9 @@ class Judged:
         self.predicted = p.total
 
     def metrics(self, ghz: float) -> dict[str, float]:
-        """Table 1's rivals, of the run on DRAM. AOL is latency over MLP, in cycles."""
+        """The other metrics of Table 1, from the run on DRAM. AOL is latency over MLP, in
+        cycles.
+        """
         d = self.dram
         return {
             "MPKI": 1000 * d["l3_miss"] / d["instructions"],
@@ -153,21 +157,21 @@ def _measured(point: Point, content: dict[str, Any]) -> list[Measured]:
 
 
 def pearson(a: list[float], b: list[float]) -> float:
-    """The correlation; 0 where one of them does not vary."""
+    """The correlation; 0 if one of them is constant."""
     if np.std(a) == 0 or np.std(b) == 0:
         return 0.0
     return float(np.corrcoef(a, b)[0, 1])
 
 
 def within(a: list[float], b: list[float], most: float) -> float:
-    """Percent of the pairs that differ by no more than `most`."""
+    """Percentage of the pairs that differ by at most `most`."""
     return float(100 * np.mean(np.abs(np.subtract(a, b)) <= most))
 
 
 def _compared(
     what: str, here: list[float], measured: list[float], paper: tuple, why: str
 ) -> list[Row]:
-    """Pearson and shares of errors; nothing of fewer than two."""
+    """Rows of the correlation and of shares of errors; none for fewer than two values."""
     if len(here) < 2:
         return []
     found = (pearson(here, measured), within(here, measured, 0.05), within(here, measured, 0.1))
@@ -216,7 +220,7 @@ def _rows(name: str, judged: list[Judged], free: list[Judged]) -> list[Row]:
 
 
 def _rivals(name: str, judged: list[Judged], free: list[Judged], real: list[Judged]) -> list[Row]:
-    """Table 1's other metrics, of the same workloads."""
+    """Rows of Table 1's other metrics for the same workloads."""
     rows = []
     ghz = machine(TESTBEDS[name][0]).ghz
     groups = {
@@ -237,7 +241,7 @@ def _rivals(name: str, judged: list[Judged], free: list[Judged], real: list[Judg
 
 
 def _late(name: str, calibrated: list[Measured], some: list, platform: str) -> list[Row]:
-    """The model with P1 in place of P2: stalls on late prefetches of the L1 are in it then."""
+    """Rows for the model with P1 in place of P2, so that it sees stalls on late L1 prefetches."""
 
     def with_p1(counters: dict[str, float]) -> dict[str, float]:
         return {**counters, "P2": counters["P1"]}
@@ -262,7 +266,7 @@ def _of(judged: list[Judged], what: str) -> list[float]:
 
 
 def _kinds(name: str, judged: list[Judged]) -> str:
-    """A table of errors by kind of workload."""
+    """A Markdown table of the errors by kind of workload."""
     lines = [
         f"**{name}**, means by kind:", "",
         "| kind | S measured | S predicted | error of S | of DRd | of Cache | of Store |",

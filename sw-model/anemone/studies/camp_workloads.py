@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The workloads that CAMP is checked on: all their ranges, and how they are drawn.
+"""The workloads that CAMP is checked on: the ranges of their settings, and how they are drawn.
 
-Fixed before a full run, with one change after a run of ten of them: work was one chain of
-operations, one a cycle, which leaves no cycle without one; programs do more at once (ilp). Ranges
-are those of programs, not of microbenchmarks: data of 1 to 512 MiB, some work between accesses, a
-part that is hot, branches that are mispredicted. What microbenchmarks do (calibrate.BENCHMARKS) is
-at the ranges' ends.
+They were fixed before the first full run, with one change after a run of ten workloads. At first
+work was one chain of operations with one operation in every cycle, but programs have more
+parallelism (ilp). The ranges are those of programs, not of microbenchmarks: data of 1 to 512 MiB,
+work between accesses, a hot part, mispredicted branches. The settings of the microbenchmarks
+(calibrate.BENCHMARKS) are at the ends of the ranges.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from anemone.models.core.model import Program
 
 _BYTES = ("log", 1 << 20, 1 << 29)
 _STORES, _HOT = ("real", 0.0, 0.5), ("real", 0.0, 0.98)
-_ALL = {"ilp": ("whole", 1, 4)}  # programs that do not wait have two to four instructions a cycle
-_EACH = 19  # of a kind
+_ALL = {"ilp": ("whole", 1, 4)}  # programs that do not wait run two to four instructions per cycle
+_EACH = 19  # workloads of each kind
 CORES = (1, 2, 4, 8, 16)
-COPIES = (1, 4, 8)  # of a captured program, each on a core, with data of its own
-COPY_BITS = 50  # of the addresses of one
-
-# Kind -> kernels by turns (sim/core/kernels.hpp), and ranges: "log" and "whole" are of whole
-# numbers, the first with as many in each octave; "real" is even; a list is chosen from.
+COPIES = (1, 4, 8)  # copies of a captured program, each on its own core with its own data
+COPY_BITS = 50  # address bits of one copy
+# Kind -> (kernels that alternate, from sim/core/kernels.hpp; ranges of their settings). "log" is an
+# integer from a log-uniform range, "whole" an integer and "real" a number from a uniform range;
+# from a list one entry is chosen.
 RANGES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "chase": (("chase",), {
         "bytes": _BYTES, "work": ("log", 1, 400), "chains": ("log", 1, 8), "stores": _STORES,
@@ -63,11 +63,11 @@ RANGES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
         "bytes": _BYTES, "work": ("log", 1, 200), "step": [8, 16, 64], "hot": _HOT}),
 }  # fmt: skip
 
-# Programs of Python's interpreter and of SQLite below it, which no kernel here imitates:
-# what is made first, and what then goes on for ever. The capture skips SKIP instructions.
+# Programs in the Python interpreter and in SQLite, which the kernels do not imitate: (setup code,
+# code of the endless loop). The capture skips SKIP instructions.
 SKIP, INSTRUCTIONS = 700_000_000, 1_500_000
-# Lines of the trace that is captured beside them, which ends it: more than INSTRUCTIONS have. Those
-# of the system miss less.
+# A capture also ends after this many trace lines, so this is more than INSTRUCTIONS cause. COMMANDS
+# miss less often.
 _LINES, _LINES_OF_COMMAND = 400_000, 30_000
 _DRAWN = "import random; r = random.Random(1)\n"
 PROGRAMS: dict[str, tuple[str, str]] = {
@@ -89,8 +89,8 @@ PROGRAMS: dict[str, tuple[str, str]] = {
     ),
 }  # fmt: skip
 
-# Programs of the system, as they are installed. TEXT and SOURCE are files that are made for them;
-# what they write goes beside these, or nowhere. SKIP_COMMAND leaves all of them amid their work.
+# Installed system programs. TEXT and SOURCE stand for generated input files; output goes beside
+# these or is discarded. After SKIP_COMMAND instructions all of them are past their startup.
 SKIP_COMMAND = 150_000_000
 TEXT, SOURCE = "TEXT", "SOURCE"
 COMMANDS: dict[str, tuple[str, ...]] = {
@@ -109,7 +109,7 @@ _LINES_OF_TEXT, _WORDS_OF_TEXT, _FUNCTIONS = 1_000_000, 200_000, 4000
 
 
 def drawn(seed: int) -> list[dict[str, Any]]:
-    """Workloads as points: of kernels, then of programs."""
+    """The workloads as points: first the kernels, then the programs."""
     rng = np.random.default_rng(seed)
     points: list[dict[str, Any]] = []
     for kind, (kernels, ranges) in RANGES.items():
@@ -124,7 +124,7 @@ def drawn(seed: int) -> list[dict[str, Any]]:
 
 
 def drawn_settings(rng: np.random.Generator, ranges: dict[str, Any]) -> dict[str, float]:
-    """A kernel's settings out of their ranges."""
+    """Draw a kernel's settings from their ranges."""
     settings = {name: _draw(rng, of) for name, of in {**ranges, **_ALL}.items()}
     return {**settings, "seed": int(rng.integers(1, 1 << 31))}
 
@@ -141,7 +141,7 @@ def _draw(rng: np.random.Generator, of: Any) -> float:
 
 
 def programs_of(point: dict[str, Any], folder: Path) -> list[Program]:
-    """What each core runs. folder: where captured programs are kept. Raises InputError."""
+    """The program of each core. folder: cache of captured programs. Raises InputError."""
     if "kernel" in point:
         return [Kernel(point["kernel"], point["settings"])] * point["cores"]
     one = captured(point["program"], folder)
@@ -154,7 +154,7 @@ def programs_of(point: dict[str, Any], folder: Path) -> list[Program]:
 
 
 def captured(name: str, folder: Path) -> np.ndarray:
-    """The operations of one of PROGRAMS or COMMANDS, captured once. Raises InputError."""
+    """The operations of one of PROGRAMS or COMMANDS; captured at first use. Raises InputError."""
     kept = folder / f"{name}.npy"
     if not kept.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -177,7 +177,7 @@ def captured(name: str, folder: Path) -> np.ndarray:
 
 
 def _words(name: str, folder: Path) -> list[str]:
-    """The command that is captured; the files that it reads are made in `folder`."""
+    """The command to capture; its input files are made in `folder`."""
     if name in PROGRAMS:
         before, again = PROGRAMS[name]
         return [sys.executable, "-c", f"{before}\nwhile True:\n {again}\n"]
@@ -200,7 +200,7 @@ def _words(name: str, folder: Path) -> list[str]:
 
 
 def _compiler() -> str | None:
-    """The C compiler itself, which gcc would start as another program."""
+    """The path of cc1, the compiler proper, which gcc starts as a separate process."""
     gcc = shutil.which("gcc")
     words = [gcc, "-print-prog-name=cc1"] if gcc else None
     return (
@@ -209,7 +209,7 @@ def _compiler() -> str | None:
 
 
 def _text() -> str:
-    """Lines of five words, of a vocabulary that no cache holds with what is kept beside it."""
+    """Lines of five words, with a vocabulary that is too large for the caches."""
     rng = np.random.default_rng(1)
     letters = rng.integers(ord("a"), ord("z") + 1, (_WORDS_OF_TEXT, 8), np.uint8)
     words = letters.view("S8")[:, 0].astype(str)
@@ -218,7 +218,7 @@ def _text() -> str:
 
 
 def _source() -> str:
-    """Functions in C, each with a loop, branches and a call of one before."""
+    """C functions, each with a loop, branches and a call of an earlier function."""
     rng = np.random.default_rng(1)
     parts = ["int f0(int a, int b) { return a ^ b; }\n"]
     for n in range(1, _FUNCTIONS):
@@ -233,7 +233,7 @@ def _source() -> str:
     return "".join(parts)
 
 
-# Bandwidth-bound on the ten cores of a Skylake server: little work for each line.
+# Kernels with little work per line, to be bandwidth-bound on the ten cores of a Skylake server.
 _LARGE, _LITTLE = ("log", 1 << 26, 1 << 29), ("log", 1, 8)
 STREAMS: dict[str, dict[str, Any]] = {
     "stream": {"bytes": _LARGE, "work": _LITTLE, "chains": ("whole", 1, 3), "step": [32, 64],
@@ -248,7 +248,7 @@ _OF_EACH, _SKX_CORES = 6, 10
 
 
 def bandwidth_bound(seed: int) -> list[dict[str, Any]]:
-    """Workloads as points, kernels by turns."""
+    """The workloads as points; the kernels alternate."""
     rng = np.random.default_rng(seed)
     points = []
     for _ in range(_OF_EACH):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Caption (Demystifying CXL, §6) on the core model: who finds the best share of pages on CXL."""
+"""Caption (Demystifying CXL, §6) on the core model: how well it finds the best share on CXL."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from anemone.studies.study import Found, Point, Study
 from anemone.tiering.devices import devices
 
 # The memory of one SNC node: two of the eight DDR5 channels and a quarter of the last-level cache,
-# also for threads that run on cores of other nodes (§3.1, §5). 16 instances of SPEC (§6.2).
+# also for threads on cores of other nodes (§3.1, §5). 16 cores for 16 instances of SPEC (§6.2).
 CORES, L3_KIB = 16, 15 << 10
 _CHANNELS, _ALL_CHANNELS = 2, 8
-_COUNTED, _WARM = 10_000, 4_000  # operations of a core at a ratio
-
-# The model is fitted to this one alone, as the paper's is to DLRM (§6.1): random places of a large
-# table, little done with each, 32 threads (§5.2). Redis is one thread, each of whose loads waits.
+_COUNTED, _WARM = 10_000, 4_000  # operations of a core at each ratio
+# EMBEDDING stands for DLRM: random accesses to a large table with little work, by 32 threads
+# (§5.2). The linear model is fitted to it alone, as in the paper (§6.1). STORE stands for Redis:
+# one thread with dependent loads.
 EMBEDDING = {"kernel": "gather", "settings": {"bytes": 1 << 29, "work": 2, "ilp": 2, "seed": 1}}
 STORE = {"kernel": "hash", "settings": {"bytes": 1 << 29, "work": 60, "depth": 2, "seed": 99}}
-_SINGLE, _PAIRED = 2, 4  # of each kernel; pairs of two kinds
+_SINGLE, _PAIRED = 2, 4  # mixes of each single kernel, and mixes of two kernels
 
 
 def memory(share: float) -> Memory:
@@ -35,7 +35,7 @@ def memory(share: float) -> Memory:
 
 
 def mixes(seed: int) -> list[dict[str, Any]]:
-    """Name and programs of each: of CAMP's bandwidth-bound kernels, alone and in pairs."""
+    """Name and programs of each mix: CAMP's bandwidth-bound kernels, alone and in pairs."""
     rng = np.random.default_rng(seed)
     found = []
     for kernel, ranges in STREAMS.items():
@@ -95,7 +95,7 @@ def _at(cxl: int, cores: list[Kernel], operations: int, warm: int) -> Run:
 
 
 def _seen(cxl: int, point: Point) -> dict[str, float]:
-    """What is seen with `cxl` percent of the pages on CXL."""
+    """Throughput and counters with `cxl` percent of the pages on CXL."""
     programs, operations = point["programs"], point["operations"]
     cores = [
         Kernel(one["kernel"], {**one["settings"], "seed": one["settings"]["seed"] + core})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the study of Caption says of its answers: where it settles, against static shares."""
+"""Evaluates the study of Caption: the share that it settles at, and static shares."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from anemone.report.charts import HALF, Frame, data, svg, table
 from anemone.studies.curves import by_name
 from anemone.studies.study import Found, Point, Row
 
-PERIODS, SETTLED = 60, 20  # of a run, the last of which count
-_STATIC = (0, 25, 50, 100)  # percent on CXL
-_BAND = 15.0  # points: a share this near to where it settles has converged; a step and a half
+PERIODS, SETTLED = 60, 20  # periods of a run, and how many of the last are evaluated
+_STATIC = (0, 25, 50, 100)  # static shares on CXL, percent
+_BAND = 15.0  # percentage points around the final share that count as converged; 1.5 steps
 _SPECIAL = ("embedding", "store", "embedding + store")
 
 _WHY = {
@@ -53,7 +53,7 @@ that is the row of that name."""
 
 @dataclass
 class Profile:
-    """A mix at every share that was run, and by a straight line between them."""
+    """A mix at every simulated share, with linear interpolation between them."""
 
     name: str
     rows: list[dict[str, float]]
@@ -64,7 +64,7 @@ class Profile:
         return float(np.interp(cxl, shares, [row[of] for row in self.rows]))
 
     def seen(self, cxl: float) -> tuple[float, ...]:
-        """The counters of Table 4."""
+        """The counters of Table 4 at a share."""
         return tuple(self.at(cxl, name) for name in TABLE_4)
 
     @property
@@ -74,7 +74,7 @@ class Profile:
 
 @dataclass
 class Ran:
-    """A run of Caption: by period, percent of all pages on CXL, and throughput."""
+    """A run of Caption: percentage of the pages on CXL and throughput, by period."""
 
     shares: np.ndarray
     throughput: np.ndarray
@@ -89,21 +89,23 @@ class Ran:
 
     @property
     def converged(self) -> int:
-        """Periods until the share stays near to where it settles."""
+        """Periods until the share stays near its final value."""
         far = np.flatnonzero(np.abs(self.shares - self.share) > _BAND)
         return int(far[-1]) + 1 if len(far) else 0
 
     @property
     def lost(self) -> float:
-        """Periods' work that the way there cost, against being settled from the start."""
+        """Work lost until convergence, in periods at the final throughput."""
         return float((1 - self.throughput / self.settled).sum())
 
 
 def play(
     phases: list[Profile], model: Model, new: float = 1.0, samples: int | None = None
 ) -> list[Ran]:
-    """Caption through these mixes, PERIODS of each. new: share of the pages made in a period.
-    samples: in a period, of which the last decides; as many as the moving average has.
+    """Run Caption on these mixes one after the other, PERIODS of each.
+
+    new: share of the pages that is allocated anew in a period. samples: samples per period, the
+    last of which decides; the default is the length of the moving average.
     """
     control, share, runs = Controller(model), model.tuning.start, []
     between = (samples or model.window) - 1
@@ -121,7 +123,7 @@ def play(
 
 
 def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
-    """What the points' answers say."""
+    """Evaluate the points' answers."""
     idle = next(a for p, a in answers if "idle" in p)
     every = {
         p["name"]: Profile(p["name"], a["curve"], _ends(a["curve"], idle))
@@ -173,7 +175,7 @@ def _ends(curve: list[dict[str, float]], idle: dict[str, float]) -> Endpoints:
 
 
 def _fit(profile: Profile) -> Fit:
-    """The linear model, from a sweep of one program (§6.1)."""
+    """Fit the linear model to a sweep of one program (§6.1)."""
     most = profile.best["throughput"]
     points = [
         Fitted(tuple(row[name] for name in TABLE_4), row["cxl"], row["throughput"] / most)
@@ -183,13 +185,13 @@ def _fit(profile: Profile) -> Fit:
 
 
 def _percent(ours: float, theirs: float) -> float:
-    return round(100 * (ours / theirs - 1), 9)  # no rest of a rounding
+    return round(100 * (ours / theirs - 1), 9)  # removes floating-point noise
 
 
 def _mixes(
     mixes: list[Profile], bound: list[Profile], runs: dict[str, Ran], model: Model
 ) -> list[Row]:
-    """Figure 13's benchmarks and mixes; those that are bandwidth-bound."""
+    """Rows on the bandwidth-bound benchmarks and mixes (Figure 13)."""
     rows = [
         Row("mixes, of them bandwidth-bound", "", None, len(bound),
             "" if len(bound) == len(mixes) else f"{len(mixes)} were drawn"),
@@ -202,7 +204,7 @@ def _mixes(
         ("pair", [p for p in bound if "+" in p.name], 1.0, 24.0),
     )
     for kind, some, least, most in kinds:
-        # The paper's best static one is the better of none and half of the pages on CXL.
+        # The paper's best static policy is the better of 0 and 50 % of the pages on CXL.
         gains = [_percent(runs[p.name].settled, max(p.at(0), p.at(50))) for p in some]
         if gains:
             what = f"over the better of 0 and 50 % on CXL, {kind}"
@@ -235,7 +237,7 @@ def _mixes(
 
 
 def _specials(every: dict[str, Profile], runs: dict[str, Ran]) -> list[Row]:
-    """§6.2's Redis and DLRM, and §5.2's sweep of DLRM."""
+    """Rows on Redis and DLRM (§6.2) and the sweep of DLRM (§5.2)."""
 
     def over(name: str, static: float) -> float:
         return _percent(runs[name].settled, every[name].at(static))
@@ -259,7 +261,7 @@ def _specials(every: dict[str, Profile], runs: dict[str, Ran]) -> list[Row]:
 
 
 def _correlation(every: dict[str, Profile], bound: list[Profile], fitted: Fit) -> list[Row]:
-    """Figure 12: estimate and throughput, over all shares."""
+    """Rows on the correlation of estimate and throughput over all shares (Figure 12)."""
 
     def pearson(profile: Profile) -> float:
         seen = [estimate(fitted.beta, profile.seen(row["cxl"])) for row in profile.rows]
@@ -277,7 +279,9 @@ def _correlation(every: dict[str, Profile], bound: list[Profile], fitted: Fit) -
 
 
 def _shares(bound: list[Profile], runs: dict[str, Ran]) -> Any:
-    """Throughput over the share on CXL, of one mix of a kernel; a cross: where Caption settles."""
+    """Throughput over the share on CXL, for one mix of each kernel; crosses mark Caption's
+    share.
+    """
     frame = Frame(HALF, 340, left=70, right=20)
     firsts = {p.name.split()[0]: p for p in reversed(bound) if "+" not in p.name}
     shown = list(reversed(firsts.values()))[:4]
@@ -300,7 +304,7 @@ def _columns(points: list[tuple[float, float, str]]) -> Any:
 
 
 def _phases(name: str, runs: list[Ran]) -> Any:
-    """The share by period, through a mix, the store and the mix again."""
+    """The share by period, for a mix, then the store, then the mix again."""
     frame = Frame(HALF, 260, left=70, right=20)
     shares = np.concatenate([run.shares for run in runs]) / 100
     lines = table(t=list(range(len(shares))), share=shares.tolist())

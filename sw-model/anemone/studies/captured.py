@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Captured programs that are not ours, for studies of scaled machines."""
+"""Captured third-party programs, for studies of scaled machines."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def program(name: str, k: int, page_bytes: int) -> tuple[Callable[[], Iterator[Trace]], int]:
-    """(the trace of sim/traces, again and again without end; pages that it touches).
+    """(the trace of sim/traces, repeated without end; the number of pages that it touches).
 
-    Pages are numbered in the order of their addresses, from 0 on, and gaps are multiplied by k.
+    Pages are renumbered from 0 in the order of their addresses, and gaps are multiplied by k.
     """
     whole = read_trace(ROOT / "sim" / "traces" / f"{name}.parquet", Geometry())
     size = np.uint64(page_bytes)

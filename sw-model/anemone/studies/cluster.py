@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Points of a study on the processes of dask: of this machine, or of a cluster.
+"""Runs a study's points in dask processes, on this machine or on a cluster.
 
-Answers come to this process one by one. A worker that dies loses its own point, which another one
-runs again; a point that kills four workers ends the study.
+Answers arrive one by one. If a worker dies, another one runs its point again; a point that kills
+four workers ends the study.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ _HAS_WORKERS_WITHIN = "60s"
 def spread(
     study: Study, points: Mapping[int, Point], workers: int, scheduler: str | None
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(number of the point, its answer) as they come. workers: processes, where no scheduler is.
+    """Yield (number of the point, its answer) as points finish.
 
-    scheduler: the address of one, whose workers have this package. Raises InputError where it does
-    not answer or gets no worker, and what a point raises.
+    workers: number of local processes, used without a scheduler. scheduler: its address; its
+    workers need this package. Raises InputError if it does not answer or has no worker, and any
+    exception of a point.
     """
     from distributed import Client, LocalCluster, as_completed
 
@@ -47,7 +48,7 @@ def spread(
 
 
 def _connected(scheduler: str) -> Any:
-    """A client of it, which has a worker."""
+    """A client of the scheduler, once it has a worker."""
     from distributed import Client
 
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of `anemone study`. Heavy imports wait until it runs, so that help is quick."""
+"""The command line of `anemone study`. Slow imports are deferred, so that --help is fast."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ _EXAMPLE = """
 
     $ anemone study hemem --quick
 
-DIR (build/studies/NAME) then has README.md, a table of the paper's numbers and ours with pictures,
-result.json, the same for programs, and points/, the answers so far: a study that was stopped, or
-whose worker died, goes on where it was when it is run again. `make studies` runs all of them in
-full into docs/results.
+DIR (build/studies/NAME) then has README.md with a table of the paper's numbers and ours and
+pictures,
+result.json with the same data, and points/ with the answers so far. A study that was interrupted
+continues from these when it is run again. `make studies` runs all studies in full into
+docs/results.
 
-**Example.** The same points with three seeds, over dask's processes, here or on a cluster:
+**Example.** The same points with three seeds, in dask processes on this machine or on a cluster:
 
     $ cat sweep.toml
     seed = [1, 2, 3]
@@ -40,22 +41,22 @@ full into docs/results.
     $ anemone study hemem --quick --sweep sweep.toml --workers 2
     $ anemone study hemem --sweep sweep.toml --scheduler tcp://10.0.0.1:8786
 
-Each field of a point may have a list of values. DIR then has sweep.json, every point with its
-answer. A worker that dies loses nothing but its own point, which another one runs again; workers of
-a cluster have the same version of this package.
+Each field of a point may have a list of values. DIR then has sweep.json with every point and its
+answer. If a worker dies, another one runs its point again. Workers of a cluster need the same
+version of this package.
 """
 
 
-# NAME may stand before the options.
+# Options are also accepted after NAME.
 @app.callback(
     invoke_without_command=True,
     epilog=_EXAMPLE,
     context_settings={"allow_interspersed_args": True},
 )
 def command(
-    name: Annotated[str | None, typer.Argument(help="Which one.", metavar="NAME")] = None,
-    list_all: Annotated[bool, typer.Option("--list", help="Tell all that there are.")] = False,
-    quick: Annotated[bool, typer.Option(help="Under a minute: fewer, smaller points.")] = False,
+    name: Annotated[str | None, typer.Argument(help="The study.", metavar="NAME")] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="List all studies.")] = False,
+    quick: Annotated[bool, typer.Option(help="Fewer, smaller points: under a minute.")] = False,
     out: Annotated[
         str | None,
         typer.Option(help="Folder. [default: build/studies/NAME]", metavar="DIR"),
@@ -63,12 +64,12 @@ def command(
     engine: Annotated[
         Backend,
         typer.Option(
-            help="Whose pipelines count where NEMO does: the golden model's, or with --quick the "
-            "Verilated RTL's, which say the same, some 100,000 accesses a second."
+            help="Implementation of NEMO's pipelines: the golden model, or with --quick the "
+            "Verilated RTL (same results, about 100,000 accesses per second)."
         ),
     ] = Backend.model,
-    seed: Annotated[int, typer.Option(help="Of all that is drawn.", min=0, max=1 << 31)] = 1,
-    workers: Annotated[int, typer.Option(help="Processes at a time.", min=1, max=256)] = 1,
+    seed: Annotated[int, typer.Option(help="Random seed.", min=0, max=1 << 31)] = 1,
+    workers: Annotated[int, typer.Option(help="Parallel processes.", min=1, max=256)] = 1,
     sweep: Annotated[
         Path | None,
         typer.Option(help="Lists of values for fields of the points.", metavar="SWEEP.toml"),
@@ -76,12 +77,12 @@ def command(
     scheduler: Annotated[
         str | None,
         typer.Option(
-            help="Of a dask cluster that runs the points. [default: --workers]", metavar="ADDRESS"
+            help="Run the points on this dask cluster instead of --workers.", metavar="ADDRESS"
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print result.json.")] = False,
 ) -> None:
-    """Run an experiment of a paper on the simulator."""
+    """Run a paper's experiment on the simulator."""
     if list_all:
         width = max(map(len, STUDIES)) + 2
         for one, (_, text) in STUDIES.items():
@@ -131,7 +132,7 @@ def command(
 
 
 def _counted(points: list[Point], engine: Backend, name: str, quick: bool) -> list[Point]:
-    """The points with NEMO's pipelines of an engine. Raises InputError where they have none."""
+    """The points with NEMO's pipelines on `engine`. Raises InputError if the study has none."""
     if engine == Backend.model:
         return points
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of several curves, which studies share."""
+"""Pictures with several curves, for all studies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from anemone.report.charts import HALF, Frame, data, svg, table
 
 
 def by_name(names: Sequence[str], legend: str, field: str = "of", **more: Any) -> alt.Color:
-    """A colour for each of these names, in their order. legend: where it is; more: of it."""
+    """A colour for each name, in order. legend: its position; more: its other properties."""
     return alt.Color(
         f"{field}:N",
         scale=alt.Scale(domain=list(names), range=[theme.series(i) for i in range(len(names))]),
@@ -28,8 +28,10 @@ def curves(
     y: str,
     legend: str = "bottom-right",
 ) -> Any:
-    """lines: (x, y) of each name, in their order. x, y: titles of the axes. legend: where; "top" is
-    above the curves, three names a row.
+    """One curve for each name.
+
+    lines: (x values, y values) by name. x, y: titles of the axes. legend: its position; "top" is
+    above the plot, with three names in a row.
     """
     rows = -(-len(lines) // 3) if legend == "top" else 0
     frame = Frame(HALF, 300, left=80, right=20, top=14 + 20 * rows)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HeMem when the hot set shifts, by NEMO's counts and by samples (NEMO §5.1, Figures 3 and 4)."""
+"""HeMem when the hot set shifts, with NEMO's counts and with samples (NEMO §5.1, Figures 3, 4)."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ from anemone.tiering.devices import devices
 from anemone.tiering.scaling import scaled
 from anemone.trace import Trace
 
-# Of the paper: 24 GiB of huge pages, 1:2, 6 threads, values of 1024 B, 20 % of keys, 90 %.
+# From the paper: 24 GiB of huge pages, 1:2, 6 threads, values of 1024 B; 20 % of the keys take 90
+# %.
 PAGES, FAST_PAGES, _THREADS, _HOT, _SHARE = 12_288, 4096, 6, 0.2, 0.9
 VALUE_LINES = 16
-LOADED = 3  # lines of a value until the prefetcher runs ahead (sim/capture's does after three)
+LOADED = 3  # demand loads of a value before the prefetcher starts (as in sim/capture)
 _PAGE_LINES = HUGE_PAGE // LINE_BYTES
 _RATES = {"0.005 %": 20_000, "0.02 %": 5003, "0.1 %": 1000, "1 %": 100}
 _STORE = "store"
 _NEMO, _DEFAULT = "NEMO", "0.02 %"
-_RECOVERED = 0.95  # of the throughput before the shift
+_RECOVERED = 0.95  # share of the throughput before the shift
 _PAPER_S = {_NEMO: 67.0, _DEFAULT: 324.0}
 
 
@@ -78,7 +79,7 @@ class HeMemShift(Study):
             migration=Migration(on_write="wait"), policy="hemem", policy_with=policy,
             interval_ns=1e9, seed=point["seed"], timing=point["timing"], **telemetry,
         )  # fmt: skip
-        # The hardware's table and counters do not get smaller: one pipeline has enough of them.
+        # The hardware is not scaled: one pipeline has enough table entries and counters.
         config = scaled(replace(whole, telemetry="none", telemetry_with={}), k)
         config = replace(config, telemetry=whole.telemetry, telemetry_with=whole.telemetry_with)
         geometry = Geometry(device_gib=max(1, -(-pages * HUGE_PAGE // k >> 30)))
@@ -114,7 +115,7 @@ class HeMemShift(Study):
 
 
 def _rows(point: Point, answer: dict[str, Any], took: float) -> list[Row]:
-    """took: s, inf where it did not recover. The paper's are of the store."""
+    """took: recovery time in s, inf without recovery. The paper has numbers only for the store."""
     source, ours = point["source"], point["what"] == _STORE
     words = f"{source if source == _NEMO else 'PEBS at ' + source}, {point['timing']}"
     words = words if ours else f"{point['what']}, {words}"
@@ -140,7 +141,7 @@ _WHY_CPU = "instructions of our driver at one a cycle, and nothing else that the
 
 
 def _recovery(answer: dict[str, Any], level: float) -> float:
-    """s from the shift until throughput is at a level again; inf: not by the end of the run."""
+    """Seconds from the shift until throughput reaches a level; inf if it does not."""
     later = [
         t - answer["shift_s"]
         for t, rate in zip(answer["seconds"], answer["requests_per_second"], strict=True)
@@ -150,14 +151,17 @@ def _recovery(answer: dict[str, Any], level: float) -> float:
 
 
 def rate() -> float:
-    """Requests a second of the whole machine, about: to choose how many there are."""
+    """Approximate requests per second of the unscaled machine, to choose the number of requests."""
     return _THREADS / ((THINK_NS + 600.0) * 1e-9)
 
 
 def _traded(
     again: Callable[[], Iterator[Trace]], pages: int, before: float, after: float
 ) -> tuple[tuple[int, int], Callable[[], Iterator[Trace]]]:
-    """(accesses before and after the shift; the trace) of a program for about so many seconds."""
+    """A program's (accesses before and after the shift; trace), for about so many seconds each.
+
+    After the shift the program's pages are rotated by a third.
+    """
     one = next(again())
     a_second = len(one) / (one.gap_ns.sum() * 1e-9)
     counts = int(a_second * before), int(a_second * after)
@@ -174,13 +178,15 @@ def _traded(
 
 
 def store(pages: int, requests: tuple[int, int], k: int, seed: int) -> Iterator[Trace]:
-    """Requests before and after the shift, in batches. pages: of 2 MiB, all touched at first."""
+    """Requests before and after the shift, in batches. pages: number of huge pages; all of them are
+    touched first.
+    """
     rng = np.random.default_rng(seed)
     order = rng.permutation(pages)
     hot = max(1, round(_HOT * pages))
     kinds = [KIND["load"]] * (1 + LOADED) + [KIND["prefetch"]] * (VALUE_LINES - LOADED)
     rows = len(kinds)
-    # The store is filled in the order of its addresses, so that what is hot is anywhere.
+    # The store is filled in the order of addresses, so that hot pages are in both tiers.
     fill = np.arange(pages, dtype=np.uint64) * np.uint64(HUGE_PAGE)
     yield Trace(
         fill, np.ones(pages, np.bool_), thread=np.zeros(pages, np.uint16),
@@ -190,7 +196,7 @@ def store(pages: int, requests: tuple[int, int], k: int, seed: int) -> Iterator[
         for begin in range(0, number, 1 << 16):
             n = min(1 << 16, number - begin)
             page = np.where(rng.random(n) < _SHARE, rng.choice(some, n), rng.integers(0, pages, n))
-            # Its bucket is on the page of its value, as both are allocated together.
+            # A key's bucket is on the page of its value, because both are allocated together.
             line = rng.integers(0, _PAGE_LINES - VALUE_LINES, n)
             lines = np.empty((n, rows), np.int64)
             lines[:, 0] = rng.integers(0, _PAGE_LINES, n)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HeMem by the size of a key-value store's values, by NEMO and by samples (NEMO §5.1, Figure 5)."""
+"""HeMem by the size of a store's values, with NEMO and with samples (NEMO §5.1, Figure 5)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from anemone.tiering.devices import devices
 from anemone.tiering.scaling import scaled
 from anemone.trace import Trace
 
-# Of the paper: 30 GiB of huge pages, 1:1, 16 threads, 5 % updates, Zipf tuned to 80/20.
+# From the paper: 30 GiB of huge pages, 1:1, 16 threads, 5 % updates, Zipf tuned to 80/20.
 _PAGES, _THREADS, _UPDATES = 15_360, 16, 0.05
 _SIZES = (256, 1024, 4096, 16384, 65536, 262144)
 _QUICK = (1024, 16384, 262144)
-# What HeMem is told of the slow tier, and of the fast one, with: parameters of the source nemo.
+# HeMem's telemetry: parameters of the source `nemo`; None for `pebs`.
 _SOURCES = {
     "NEMO": {"pipelines": 1}, "PEBS": None, "NEMO of both": {"pipelines": 1, "fast": "nemo"},
 }  # fmt: skip
@@ -146,7 +146,9 @@ _WHY = (
 
 
 def zipf_of(items: int) -> np.ndarray:
-    """float64[items], cumulative, of the Zipf distribution whose first fifth has 80 %."""
+    """Cumulative Zipf distribution in which the first fifth of the items has 80 %:
+    float64[items].
+    """
     rank = np.log(np.arange(1, items + 1))
     low, high = 0.0, 3.0
     for _ in range(40):
@@ -160,7 +162,7 @@ def zipf_of(items: int) -> np.ndarray:
 
 
 def store(pages: int, size: int, k: int, seed: int) -> Iterator[Trace]:
-    """Every page is touched in the order of its address; then requests without end."""
+    """Touches every page in the order of addresses, then makes requests without end."""
     rng = np.random.default_rng(seed)
     first = np.arange(pages, dtype=np.uint64) * np.uint64(HUGE_PAGE)
     yield _rows(first, np.ones(pages, bool), np.zeros(pages), np.full(pages, 64.0 * k),
@@ -176,7 +178,7 @@ def store(pages: int, size: int, k: int, seed: int) -> Iterator[Trace]:
         update = np.repeat(rng.random(n) < _UPDATES, lines).reshape(n, lines)
         kind = np.full((n, lines), KIND["prefetch"])
         kind[:, : min(LOADED, lines)] = KIND["load"]
-        # An update fetches its lines, and later they are written back.
+        # An update fetches its lines; they are written back later.
         kind[update & (np.arange(lines) < LOADED)] = KIND["rfo"]
         gap = np.zeros((n, lines))
         gap[:, 0] = rng.exponential(THINK_NS * k, n)

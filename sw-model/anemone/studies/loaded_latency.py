@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Latency over load of each device, in both timings."""
+"""Latency over load for each device, with both timing models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from anemone.tiering.run import Run
 from anemone.trace import Trace
 
 _THREADS, _OUTSTANDING = 32, 16
-_LOADS = (0.01, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95, 1.1)  # of the bandwidth measured
+_LOADS = (0.01, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95, 1.1)  # share of the measured bandwidth
 _TIMINGS = ("queue", "dram")
 
 
@@ -68,7 +68,7 @@ class LoadedLatency(Study):
                 for timing in _TIMINGS:
                     some = [a for p, a in mine if (p["tier"], p["timing"]) == (tier, timing)]
                     first = timing == "queue"
-                    # Saturated: the most that came through at any load.
+                    # The sustained bandwidth is the highest throughput at any load.
                     most = max(a["gb_per_s"] for a in some)
                     why = "" if first else "rows, refresh; served in order"
                     for what, unit, paper, here in (

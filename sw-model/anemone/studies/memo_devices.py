@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""memo's measurements (Demystifying CXL, §4) on our model of the paper's four devices."""
+"""memo's measurements (Demystifying CXL, §4) on our models of the paper's four devices."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from anemone.tiering.devices import devices
 from anemone.trace import Trace
 
 TIMINGS = ("queue", "dram")
-BURST = 16  # accesses back to back (§4.1)
-# Of memo's instructions, what reaches memory: reads, then writes, a line each. st reads the line
-# that it writes (O3), and a line that it pushes out of the caches is written.
+BURST = 16  # back-to-back accesses (§4.1)
+# Memory traffic of memo's instructions: (lines read, lines written). st reads the line that it
+# writes (O3) and causes a write-back of an evicted line.
 INSTRUCTIONS = {"ld": (1, 0), "nt-ld": (1, 0), "st": (1, 1), "nt-st": (0, 1)}
 MIXES = {"All Read": (1, 0), "3:1-RW": (3, 1), "2:1-RW": (2, 1), "1:1-RW": (1, 1)}
-SNC_KIB, ALL_KIB = 15 << 10, 60 << 10  # last-level cache of an SNC node, and of all four (§4.3)
+SNC_KIB, ALL_KIB = 15 << 10, 60 << 10  # last-level cache of one SNC node and of all four (§4.3)
 BUFFER = 32 << 20  # bytes
 
 _THREADS, _OUTSTANDING = 32, 16
@@ -31,7 +31,7 @@ _PAGES = 1 << 18
 
 
 def tier(name: str) -> Tier:
-    """A device; DDR5-L is the other's own memory."""
+    """The memory of a device; DDR5-L is the local DRAM."""
     if name == "DDR5-L":
         return Tier(_PAGES, *devices()["caption-cxl-a"].fast)
     if name == "DDR5-R":
@@ -77,9 +77,9 @@ def _config(point: Point) -> TierConfig:
 
 
 def _latency(point: Point) -> dict[str, float]:
-    """ns: of a load that waits for the one before, and of each of 16 at once, by instruction.
+    """Latencies in ns: of a dependent load, and of each of 16 parallel accesses, by instruction.
 
-    st waits for the lines that it reads; those that they push out of the caches are others, later.
+    st waits for the lines that it reads, not for the write-backs of evicted lines.
     """
     config, rng = _config(point), np.random.default_rng(point["seed"])
     n = point["bursts"] * BURST
@@ -94,14 +94,14 @@ def _latency(point: Point) -> dict[str, float]:
 
 
 def _bandwidth(point: Point) -> dict[str, float]:
-    """GB/s that the program moves: in streams of 32 threads, by reads to writes and instruction."""
+    """GB/s of streams of 32 threads, by read to write ratio and by instruction."""
     found = {}
     for name, (reads, writes) in {**MIXES, **INSTRUCTIONS}.items():
         period = reads + writes
         each = point["lines"] // _THREADS // period * period
         row = np.arange(each * _THREADS)
         thread, at = row % _THREADS, row // _THREADS
-        # A thread's reads and writes walk a part each.
+        # A thread's reads and writes use separate ranges.
         write = at % period >= reads
         line = at // period * np.where(write, writes, reads) + at % period - write * reads
         part = (2 * thread + write) * (each + 1)
@@ -110,14 +110,14 @@ def _bandwidth(point: Point) -> dict[str, float]:
             thread=thread.astype(np.uint16),
         )  # fmt: skip
         seconds = tiered(_config(point), trace).time_ns / 1e9
-        # What st reads is not what the program asked for.
+        # The program did not request the lines that st reads.
         asked = writes if name == "st" else period
         found[name] = len(row) / period * asked * LINE_BYTES / seconds / 1e9
     return found
 
 
 def _cache(point: Point) -> dict[str, float]:
-    """ns of a load that waits for the one before, in a buffer of 32 MB."""
+    """Latency in ns of a dependent load in a buffer of 32 MB."""
     one = tier(point["device"])
     memory = CoreTier(one.latency_ns, one.gb_per_s)
     chase = Kernel("chase", {"bytes": BUFFER, "work": 0})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the study of memo's devices says of its answers: §4's numbers beside the model's."""
+"""Evaluates the study of memo's devices: §4's numbers and the model's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from anemone.studies.curves import by_name
 from anemone.studies.study import Found, Point, Row
 from anemone.tiering.devices import devices
 
-# Theoretical bandwidth of each, GB/s (Table 1).
+# Theoretical bandwidth of each device, GB/s (Table 1).
 PEAKS = {"DDR5-R": 38.4, "CXL-A": 38.4, "CXL-B": 2 * 19.2, "CXL-C": 25.6}
 ALL_READ = {"DDR5-R": 70.0, "CXL-A": 46.0, "CXL-B": 47.0, "CXL-C": 20.0}  # O4
 _ST_BELOW_LD = {"DDR5-R": 74.0, "CXL-A": 31.0, "CXL-B": 59.0, "CXL-C": 15.0}  # O5
@@ -20,8 +20,8 @@ _LONGER = {
     "CXL-A": 1.35,
     "CXL-B": 2.0,
     "CXL-C": 3.0,
-}  # O2: ld over DDR5-R's; "almost", the last two
-# Points of the theoretical bandwidth by which one device is above another (O4, O5).
+}  # O2: latency of ld over DDR5-R's; the last two are "almost" this
+# Percentage points of theoretical bandwidth by which one device is above another (O4, O5).
 _ABOVE = (
     ("CXL-A", "DDR5-R", {"2:1-RW": 23.0, "st": 12.0}),
     ("CXL-B", "DDR5-R", {"st": 1.0}),
@@ -56,7 +56,7 @@ Answers = dict[tuple[str, str, str], dict[str, float]]
 
 
 def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
-    """What the points' answers say."""
+    """Evaluate the points' answers."""
     seen: Answers = {
         (p["what"], p["device"], p["timing"]): a for p, a in answers if p["what"] != "cache"
     }
@@ -74,7 +74,7 @@ def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
 
 
 def _latency_rows(seen: Answers, timing: str) -> list[Row]:
-    """Figure 3."""
+    """Rows of Figure 3."""
 
     def of(device: str, kind: str) -> float:
         return seen["latency", device, timing][kind]
@@ -104,7 +104,7 @@ def _latency_rows(seen: Answers, timing: str) -> list[Row]:
 
 
 def _bandwidth_rows(seen: Answers, timing: str) -> list[Row]:
-    """Figure 4: percent of the theoretical bandwidth."""
+    """Rows of Figure 4: percentage of the theoretical bandwidth."""
 
     def share(device: str, kind: str) -> float:
         return _share(seen, device, timing, kind)
@@ -135,7 +135,7 @@ def _share(seen: Answers, device: str, timing: str, kind: str) -> float:
 
 
 def _bars(label: str, title: str, bars: list[tuple[str, str, float]]) -> Any:
-    """Bars by group; of each the devices side by side."""
+    """A bar chart by group, with the devices side by side."""
     frame = Frame(HALF, 300, left=70, right=20)
     names = list(dict.fromkeys(device for _, device, _ in bars))
     groups = list(dict.fromkeys(group for group, _, _ in bars))

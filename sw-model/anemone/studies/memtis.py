@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MEMTIS on an in-memory database, by NEMO and by samples (NEMO §5.2, Figures 6 and 7)."""
+"""MEMTIS on an in-memory database, with NEMO and with samples (NEMO §5.2, Figures 6 and 7)."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from anemone.tiering.sources.nemo import Nemo
 from anemone.tiering.sources.pebs import Pebs
 from anemone.trace import Trace
 
-# Of the paper: 16 GiB of huge pages, 20 threads, 90 M keys of 64 B with values of 100 B.
+# From the paper: 16 GiB of huge pages, 20 threads, 90 M keys of 64 B with values of 100 B.
 _PAGES, _THREADS, _KEYS, _RECORD_LINES = 8192, 20, 90_000_000, 3
 _SKEW_HIGH = 16
 _ZIPF = 0.99  # YCSB's constant
-_LEAVES = 0.05  # share of the memory that the index's leaves take
+_LEAVES = 0.05  # share of the memory for the index's leaves
 _RATIOS, _QUICK = (2, 4, 6, 8), (2, 8)
 _SOURCES = ("NEMO", "PEBS")
 _SHARE = 0.95
@@ -37,7 +37,7 @@ _SHARE = 0.95
 
 @dataclass
 class _Recorded(Memtis):
-    """Keeps each page's last score of skewness, and when it was first found to be skewed."""
+    """Records each page's last skewness score, and when the score was first above 0."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,7 +79,7 @@ class MemtisSilo(Study):
             for split in (True, False)
         ]  # fmt: skip
         if not quick:
-            # The time to find candidates, of more seeds.
+            # More seeds for the time to find candidates.
             points += [
                 {**point, "seed": seed + more}
                 for point in points
@@ -105,7 +105,7 @@ class MemtisSilo(Study):
             timing=point["timing"],
         )  # fmt: skip
         config = scaled(whole, k)
-        # A processor's TLB of 2048 entries covers a share of the memory that a k-th of it keeps.
+        # A TLB of 2048 entries is scaled by k, too, so that it covers the same share of the memory.
         config = replace(config, tlb=Tlb(max(8, 2048 // k // 8 * 8), 30.0 * k, 8))
         policy = _Recorded(
             split=point["split"], cooling=max(1, Memtis.cooling // k),
@@ -197,9 +197,9 @@ _WHY_SKEW = (
 
 
 def _nemo(k: int, engine: str = "model") -> Nemo:
-    """112 pages of 8192 at a time, or as near as a smaller machine comes to it.
+    """A source that watches 112 of 8192 pages at a time, or about this share on a scaled machine.
 
-    A pipeline has at least the frames of one page.
+    A pipeline has counters for the frames of at least one page.
     """
     watched = max(1, round(112 / k))
     states = max(512, 8192 // k)
@@ -237,7 +237,7 @@ _WHY_CPU = (
 
 
 def _times(answers: list[tuple[Point, dict[str, Any]]]) -> list[Row]:
-    """How long until 95 % of what a source finds has been found: the median of the seeds."""
+    """Rows of the time until a source has found 95 % of its candidates: median over the seeds."""
     rows = []
     groups: dict[tuple[int, str, str], list[float]] = {}
     for p, a in answers:
@@ -266,7 +266,7 @@ def _distribution(latency: dict[str, float]) -> tuple[list[float], list[float]]:
 
 
 def database(pages: int, k: int, seed: int) -> Iterator[Trace]:
-    """Every page is touched in the order of its address; then requests without end."""
+    """Touches every page in the order of addresses, then makes requests without end."""
     rng = np.random.default_rng(seed)
     lines = pages * (HUGE_PAGE >> 6)
     leaves = int(lines * _LEAVES)
@@ -285,13 +285,13 @@ def database(pages: int, k: int, seed: int) -> Iterator[Trace]:
     while True:
         key = place[np.searchsorted(share, rng.random(n))]
         line = np.empty((n, rows), np.int64)
-        # A leaf's line has the entries of keys that are neighbours.
+        # A line of a leaf has the entries of neighbouring keys.
         line[:, 0] = key * leaves // keys
         line[:, 1:] = leaves + key[:, None] * _RECORD_LINES + np.arange(_RECORD_LINES)
         gap = np.zeros((n, rows))
         gap[:, 0] = rng.exponential(THINK_NS * k, n)
         dep = np.zeros((n, rows), bool)
-        dep[:, 1] = True  # the leaf tells where the record is
+        dep[:, 1] = True  # the leaf has the record's address
         yield Trace(
             line.reshape(-1).astype(np.uint64) << np.uint64(6), np.zeros(n * rows, bool),
             thread=np.repeat(np.arange(n) % _THREADS, rows).astype(np.uint16),

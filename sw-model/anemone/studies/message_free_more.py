@@ -6,6 +6,7 @@ and of programs that are not ours.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median, quantiles
 from typing import Any
 
 from anemone.models.msgfree.model import evaluate
@@ -21,21 +22,34 @@ _TWO_RANKS = (
 )
 
 
+def turns(answers: Answers, run: str, *names: str) -> dict[tuple, list[float]]:
+    """Seconds of each turn of the runs of this kind, by the values of these fields."""
+    found: dict[tuple, list[float]] = {}
+    for point, answer in answers:
+        if point["run"] == run:
+            found.setdefault(tuple(point[name] for name in names), []).append(answer["seconds"])
+    return found
+
+
+def spread(some: Sequence[float]) -> float:
+    """Within how much of their median half of a run's turns are, percent."""
+    if len(some) < 2:
+        return 0.0
+    low, middle, high = quantiles(some, n=4)
+    return 100 * (high - low) / middle
+
+
 def gradient_here(answers: Answers, here: Parameters) -> Curves:
     """Speedup of shared memory, which is unpacked, over messages. Two ranks have a face each."""
-    best: dict[tuple[int, str], float] = {}
-    for point, answer in answers:
-        if point["run"] == "cg alone":
-            key = (point["side"], point["mode"])
-            best[key] = min(answer["seconds"], best.get(key, answer["seconds"]))
+    took = {key: median(some) for key, some in turns(answers, "cg alone", "side", "mode").items()}
     found: Curves = {"measured": [], "predicted": []}
     for point, answer in answers:
-        if point["run"] != "cg" or (step := best.get((point["side"], "message"))) is None:
+        if point["run"] != "cg" or (step := took.get((point["side"], "message"))) is None:
             continue
         site = site_of(answer["along_x"])
         gain = evaluate(site, here).gain_ns / len(site.messages)
         side = point["side"]
-        found["measured"].append((side, step / best[side, "shared"]))
+        found["measured"].append((side, step / took[side, "shared"]))
         found["predicted"].append((side, step * 1e9 / (step * 1e9 - gain)))
     return found
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Six machines simulated together on one core model, beside what their profiles say of the mix."""
+"""Compares six machines simulated together on one core model with the mix of their profiles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from anemone.studies.surfaces import Surface, shares
 _FIVE = (*COMMON, "two outliers", "four outliers")
 _FIRST, _LAST = "at first", "at last"
 _SHARE = 0.33
-_WARM = 0.5  # of the cycles that are counted
+_WARM = 0.5  # warm-up cycles, as a share of the counted cycles
 _PAGE_LINES = 1 << FLAT_PAGE - 6
 _SPARE = 64  # near pages: for page tables, and as shares are of larger pages
 NOTE = """**How it is done.**
@@ -80,13 +80,15 @@ class MixCheck(Study):
 
 
 def by_profiles(surfaces: Sequence[Surface], places: Sequence[float]) -> list[float]:
-    """Seconds of each machine's operations, side by side."""
+    """Seconds of each machine's operations in the mix, from the profiles."""
     given = shares(list(zip(surfaces, places, strict=True)))
     return [s.at(d, b).seconds for s, d, b in zip(surfaces, places, given, strict=True)]
 
 
 def together(workloads: Sequence[Point], places: Sequence[float], cycles: int) -> list[float]:
-    """Seconds of each workload's operations, all on one core model, with such shares dedicated."""
+    """Seconds of each workload's operations with all of them on one core model. places: the share
+    of dedicated pages of each.
+    """
     programs = [p for w in workloads for p in programs_of(w, PROGRAMS) if isinstance(p, Kernel)]
     base = machine(PLATFORM)
     on = base.with_(page_bits=PAGE_BITS, l3_kib=int(base.sizes["l3_kib"]) // CORES * len(programs))
@@ -134,7 +136,7 @@ def _coloured(near: Sequence[int]) -> list[np.ndarray]:
 
 
 def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
-    """What the points' answers say."""
+    """Evaluate the points' answers."""
     rows = []
     for point, answer in answers:
         what = f"{point['mix']}, {point['when']}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines side by side on profiles: so many seconds of them, with a policy for dedicated pages.
+"""Simulates machines that share a host from their profiles, with a policy for dedicated pages.
 
-A machine runs as fast as its surface says of its dedicated pages and of the bandwidth that the
-others leave; what it is slower than is the same moment with all machines on local memory.
+A machine's speed comes from its surface, by its share of dedicated pages and by the bandwidth that
+the others leave. Slowdown is relative to the same moment with all machines on local memory.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ from anemone.memstrata.outliers import EWMA, SLOW
 from anemone.memstrata.plan import STEP_RATIO, Migration
 from anemone.studies.surfaces import State, Surface, shares
 
-PAGE_BYTES = 2 << 20  # §5; capacities and pages are as in the paper, profiles are of a 64th
+PAGE_BYTES = 2 << 20  # §5; sizes here are the paper's, profiles use 1/64 of them
 HOST_PAGES = 6 * 32 * 512  # six machines of 32 GB
 TICK_S = 1.0
-_SEARCH = 40  # halvings, for the least worst slowdown
+_SEARCH = 40  # bisection steps for the smallest worst slowdown
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a machine runs: phases by turns, (surface, seconds); work: until it ends, seconds.
+    """The work of a machine.
 
-    Both on local memory and alone. pages: of the machine.
+    pages: of the machine. phases: (surface, seconds), repeated in order. work: total, seconds. Both
+    times are those of the machine alone on local memory.
     """
 
     name: str
@@ -48,21 +49,21 @@ class Job:
     work: float = inf
 
     def phase(self, done: float) -> Surface:
-        """Where `done` seconds of work lead."""
+        """The phase after `done` seconds of work."""
         ends = list(accumulate(seconds for _, seconds in self.phases))
         return self.phases[bisect(ends, done % ends[-1])][0]
 
 
 @dataclass
 class Running:
-    """A job so far. done: work; base: what it would be with all machines on local memory."""
+    """A job's progress. done: work; base: work done if all machines were on local memory."""
 
     job: Job
     done: float = 0.0
     base: float = 0.0
     seconds: float = 0.0
-    stalled: float = 0.0  # seconds that are still to be waited for pages on the move
-    missed: list[Reading] = field(default_factory=list)  # of the interval, tick by tick
+    stalled: float = 0.0  # seconds that it still has to wait for pages being copied
+    missed: list[Reading] = field(default_factory=list)  # one per tick of the interval
 
     @property
     def slowdown(self) -> float:
@@ -71,9 +72,10 @@ class Running:
 
 @dataclass(frozen=True)
 class Policy:
-    """judge: of the loop; none: dedicated pages stay. oracle: knows all slowdowns at every share,
-    and moves at once what makes the worst of them least. count: of readings those with misses as a
-    device counts them; none: they are the profiles'."""
+    """How dedicated pages move. judge: finds the outliers; None: pages stay. count: replaces the
+    misses in readings by those that a device counts; None: misses come from the profiles. oracle:
+    knows all slowdowns at every share, and minimises the worst of them at once.
+    """
 
     judge: Judge | None = None
     count: Callable[[Mapping[str, Reading]], Mapping[str, Reading]] | None = None
@@ -85,9 +87,11 @@ class Policy:
 
 @dataclass
 class Outcome:
-    """ended: jobs, those that are cut off at the end, too. right: of judged, whether each of the
-    machines at the end of each interval loses more than 5 %. reacted: seconds from when a machine
-    begins to lose more until it is said so. copied_gb, copy_s: of exchanges."""
+    """ended: finished jobs and those that the end of the run cut off. judged: decisions whether a
+    machine loses more than 5 %, one for each machine and interval; right: the correct ones.
+    reacted: seconds from the start of such a loss until it is detected. copied_gb, copy_s: of all
+    exchanges.
+    """
 
     ended: list[Running] = field(default_factory=list)
     judged: int = 0
@@ -99,7 +103,7 @@ class Outcome:
 
 @dataclass
 class Mix:
-    """share: of dedicated pages, of the host's. next_job: what follows a job in its place."""
+    """share: of the host's pages that are dedicated. next_job: the successor of a finished job."""
 
     jobs: Sequence[Job]
     share: float
@@ -116,7 +120,7 @@ class Mix:
         self._moving = (0.0, 0.0)  # GB/s of copies, near and far
         self._slow_since: dict[str, float] = {}
         self._now = 0.0
-        self._asked: object = None  # of which the states are
+        self._asked: object = None  # the arguments for which _states is valid
         self._states: tuple[list[State], list[State]] = ([], [])
 
     def run(self, seconds: float) -> Outcome:
@@ -132,7 +136,7 @@ class Mix:
         return self.outcome
 
     def states(self) -> tuple[list[State], list[State]]:
-        """Of each machine as it runs, and with all of them on local memory."""
+        """The state of each machine as it runs, and with all machines on local memory."""
         surfaces, places = self._places()
         asked = ([id(s) for s in surfaces], places, self._moving)
         if asked != self._asked:
@@ -144,7 +148,7 @@ class Mix:
         return self._states
 
     def _places(self) -> tuple[list[Surface], list[float]]:
-        """Of each machine what it runs, and its share of dedicated pages."""
+        """The surface of each machine's phase, and its share of dedicated pages."""
         surfaces = [r.job.phase(r.done) for r in self.running.values()]
         return surfaces, [self.host.dedicated(name) for name in self.running]
 
@@ -173,7 +177,7 @@ class Mix:
         self._copy(self.host.launch(job.name, job.pages))
 
     def _round(self) -> None:
-        # A machine that was launched within the interval is measured for as long as it ran.
+        # A machine that was launched within the interval is measured over the time that it ran.
         readings = {n: _whole(r.missed) for n, r in self.running.items() if r.missed}
         if self.policy.count:
             readings = self.policy.count(readings)
@@ -207,7 +211,7 @@ class Mix:
                 self._slow_since.pop(name, None)
 
     def _least_worst(self) -> list[Migration]:
-        """What brings every machine to the least slowdown that all of them can be held to."""
+        """The exchanges that minimise the worst slowdown."""
         here, local = self.states()
         surfaces, places = self._places()
         given = shares(list(zip(surfaces, places, strict=True)))
@@ -229,12 +233,14 @@ class Mix:
         return _towards(list(self.running), have, wanted)
 
     def _copy(self, moved: Sequence[Moved]) -> None:
-        """The processor that copies, the bandwidth, and who waits for pages on the move."""
+        """Account for copies: processor time, bandwidth, and machines that wait for moving
+        pages.
+        """
         for each in moved:
             total = each.exchange.bytes
             self.outcome.copied_gb += total / 1e9
             self.outcome.copy_s += each.copy_s
-            # A tiered page is half far: so is what is read there, and what is written there.
+            # Half of a tiered page is far, so half of its reads and writes are, too.
             far = each.exchange.pages * PAGE_BYTES * (0.5 if each.donor == FREE else 1.0)
             near, far = (2 * total - far) / 1e9, far / 1e9
             interval = self.policy.interval_s
@@ -243,9 +249,10 @@ class Mix:
                 self._stall(self.running[name], each)
 
     def _stall(self, running: Running, moved: Moved) -> None:
-        """A page is away while it is copied; a core that asks for it meanwhile waits for the rest.
+        """A page is inaccessible while it is copied, and a core that accesses it waits for the
+        rest.
 
-        Requests are those that miss all caches, spread over the machine's pages.
+        Requests that miss all caches are spread evenly over the machine's pages.
         """
         away = moved.exchange.bytes / moved.exchange.pages / (COPY_GB_PER_S * 1e9)
         state = running.job.phase(running.done).at(self.host.dedicated(running.job.name))
@@ -256,7 +263,7 @@ class Mix:
 
 
 def _calm(readings: Mapping[str, Reading]) -> dict[str, Judged]:
-    """The oracle moves pages itself."""
+    """No outliers: the oracle moves pages itself."""
     return dict.fromkeys(readings, Judged(False, 0.0))
 
 
@@ -278,13 +285,15 @@ def _reading(state: State, runs: float) -> Reading:
 
 
 def _whole(ticks: Sequence[Reading]) -> Reading:
-    """Of an interval."""
+    """The reading of an interval from those of its ticks."""
     mean = {n: sum(t.metrics[n] for t in ticks) / len(ticks) for n in ticks[0].metrics}
     return Reading(mean, sum(t.requests for t in ticks), sum(t.misses for t in ticks))
 
 
 def _fewest(surface: Surface, bandwidth: float, seconds: float, pages: int) -> int:
-    """Dedicated pages with which a machine takes so long at most; all, if none are enough."""
+    """The fewest dedicated pages with which a machine takes at most `seconds`; all if none
+    suffice.
+    """
     low, high = 0, pages
     while low < high:
         middle = (low + high) // 2
@@ -296,7 +305,7 @@ def _fewest(surface: Surface, bandwidth: float, seconds: float, pages: int) -> i
 
 
 def _towards(names: Sequence[str], have: Sequence[int], wanted: Sequence[int]) -> list[Migration]:
-    """From who has more than is wanted to who has less."""
+    """Exchanges from machines with more pages than wanted to machines with fewer."""
     spare = {n: h - w for n, h, w in zip(names, have, wanted, strict=True)}
     found = []
     for borrower in [n for n in names if spare[n] < 0]:

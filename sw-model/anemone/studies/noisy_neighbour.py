@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A noisy neighbour that is found and throttled (NEMO §5.3, Figures 8 and 9)."""
+"""Detection and throttling of a noisy neighbour (NEMO §5.3, Figures 8 and 9)."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ from anemone.tiering.sources.mbm import Mbm
 from anemone.trace import Trace, read_trace
 from anemone.trace.pages import HUGE_SHIFT
 
-# Of the paper: the victim's threads (§5.1), the cap, bursts of 0.5 s, counters cleared each 50 ms.
+# From the paper: the victim's threads (§5.1), the cap, bursts of 0.5 s, a clear every 50 ms.
 _THREADS, _CAP_GB, _BURST_NS, _CLEAR_NS = 6, (1 << 30) / 1e9, 0.5e9, 50e6
 _POSTED = 128
 _PAGES, _NOISY_PAGES = 64, 8
-_STRETCH = 64  # accesses of a program without request numbers that stand for a request
+_STRETCH = 64  # accesses that count as one request in a trace without request numbers
 _SLICE_NS = 0.1e9
 _ALONE, _FREE = "victim alone", "not throttled"
 _NEMO, _EMULATED = "NEMO, interrupts", "NEMO, polled each 1 ms"
 _BY_NEMO = (_NEMO, _EMULATED)
 _HOW = (_ALONE, _FREE, _NEMO, _EMULATED, "MBM, 1 ms", "MBM, 10 ms", "MBM, 100 ms")
-# How much more the victim's p99 is, and of a processor, %; Figures 8 and 9.
+# (increase of the victim's p99 in %, processor time in %), from Figures 8 and 9.
 _PAPER = {
     _FREE: (22.0, None), _EMULATED: (5.2, 0.09), "MBM, 1 ms": (5.5, 32.0),
     "MBM, 100 ms": (13.0, 0.7),
 }  # fmt: skip
 _NS = constants("processor")["ns_per_instruction"]
-_SEEN = 0.1  # ms until the simulation notices an interrupt
+_SEEN = 0.1  # ms; the simulation checks for interrupts at this interval
 
 
 class _Sleeper(Source):
-    """The writer sleeps each other half second, whatever telemetry there is."""
+    """Base of the telemetry sources: the writer sleeps every other half second."""
 
     by_thread = True
     sample_ms = _SEEN
@@ -75,7 +75,7 @@ class _Sleeper(Source):
 
 @dataclass
 class _Polled(_Sleeper):
-    """MBM, beside."""
+    """Adds MBM."""
 
     def start(self, machine: Machine) -> None:
         super().start(machine)
@@ -91,10 +91,10 @@ class _Polled(_Sleeper):
 
 @dataclass
 class _Tenants(_Sleeper):
-    """Listing 3: many pages are one tenant's counter, which notifies when it passes the cap."""
+    """Listing 3: all pages of a tenant share a counter, which notifies at the cap."""
 
-    cap: float = 0.0  # lines in the time between two clears
-    every_ms: float = _SEEN  # a poll that stands for an interrupt; _SEEN: an interrupt
+    cap: float = 0.0  # lines between two clears
+    every_ms: float = _SEEN  # interval of polls; _SEEN models an interrupt
     engine: str = "model"  # or "rtl"
 
     def start(self, machine: Machine) -> None:
@@ -123,7 +123,7 @@ class _Tenants(_Sleeper):
         if looks == self._looks:
             return False
         self._looks = looks
-        # Only the writer has a cap.
+        # The cap applies only to the writer.
         told = self._pipeline.notified
         if told and told[1] != 1:
             self._pipeline.acknowledge()
@@ -182,7 +182,7 @@ class NoisyNeighbour(Study):
             HUGE_PAGE, 10, Tier(0, *one.fast), Tier(pages * k, *one.slow), posted=_POSTED,
             start="slow", interval_ns=_CLEAR_NS, seed=point["seed"], timing=point["timing"],
         )  # fmt: skip
-        # Nothing fast: only the slow tier's times count, and its pages are as they are.
+        # There is no fast tier. Only the slow tier's times are scaled, not its number of pages.
         config = scaled(whole, k)
         config = replace(config, slow=replace(config.slow, pages=pages))
         source, policy, period = self._telemetry(point)
@@ -268,7 +268,7 @@ _WHY_CPU = {
 
 
 def _cpu(how: str, counted: dict[str, float], latency_ns: float, time_ns: float) -> float | None:
-    """Share of a processor that telemetry takes; None where there is none."""
+    """Share of a processor for telemetry; None without telemetry."""
     if "polls" in counted:
         return counted["polls"] * constants("mbm")["poll_ns"] / time_ns
     if "harvests" not in counted:
@@ -288,14 +288,14 @@ def _distribution(latency: dict[str, float]) -> tuple[list[float], list[float]]:
 
 
 def _traffic(victim: Any, noisy: bool, k: int, end: float, seed: int) -> Iterator[Trace]:
-    """A slice of time after the other: the victim's requests, and what the writer could write."""
+    """Time slices with the victim's requests and as many writes as the card can take."""
     slow = devices()["nemo"].slow
-    lines = int(_SLICE_NS * slow[1] / 64 / k)  # no more than the card takes
+    lines = int(_SLICE_NS * slow[1] / 64 / k)  # the card's bandwidth
     at = 0
     requests = victim(k, seed)
     for n in range(int(end / _SLICE_NS)):
         yield next(requests)
-        # Alone it is there all the same, so that threads are, and writes once.
+        # Without noise the writer makes one write, so that its thread exists.
         count = lines if noisy else int(n == 0)
         line = (at + np.arange(count)) % (_NOISY_PAGES << HUGE_SHIFT - 6)
         at += count
@@ -309,7 +309,7 @@ def _traffic(victim: Any, noisy: bool, k: int, end: float, seed: int) -> Iterato
 
 
 def _store(k: int, seed: int) -> Iterator[Trace]:
-    """Requests of the key-value store, as in the study hemem; more than a slice of time has."""
+    """Requests of the key-value store, as in the study hemem; at least enough for a time slice."""
     rng = np.random.default_rng(seed)
     kinds = [KIND["load"]] * (1 + LOADED) + [KIND["prefetch"]] * (VALUE_LINES - LOADED)
     n = int(_THREADS * _SLICE_NS / (THINK_NS + devices()["nemo"].slow[0]) / k) + 1
@@ -322,7 +322,7 @@ def _store(k: int, seed: int) -> Iterator[Trace]:
         gap = np.zeros(lines.shape)
         gap[:, 0] = rng.exponential(THINK_NS * k, n)
         dep = np.zeros(lines.shape, np.bool_)
-        dep[:, 1] = True  # the bucket tells where the value is
+        dep[:, 1] = True  # the bucket has the value's address
         yield Trace(
             (lines << 6).reshape(-1).astype(np.uint64), np.zeros(lines.size, np.bool_),
             thread=np.repeat(np.arange(n) % _THREADS, len(kinds)).astype(np.uint16),
@@ -334,13 +334,15 @@ def _store(k: int, seed: int) -> Iterator[Trace]:
 
 
 def _redis(k: int, seed: int) -> Iterator[Trace]:
-    """The captured program, again and again, its gaps as scaled; its pages are the first ones."""
+    """The captured program repeated without end, with scaled gaps; its pages are numbered from
+    0.
+    """
     whole = read_trace(ROOT / "sim" / "traces" / "redis.parquet", Geometry())
     page, at = np.unique(whole.addr >> np.uint64(HUGE_SHIFT), return_inverse=True)
     assert len(page) <= _PAGES
     within = whole.addr & np.uint64((1 << HUGE_SHIFT) - 1)
     addr = at.astype(np.uint64) << np.uint64(HUGE_SHIFT) | within
-    # It waits for memory, too, so that a slice has no more than these.
+    # An upper bound for a slice, because the program also waits for memory.
     n = int(np.searchsorted(np.cumsum(whole.gap_ns), _SLICE_NS / k)) + _STRETCH
     done = 0
     while True:

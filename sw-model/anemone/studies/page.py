@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a study: its table "paper | here", its pictures, seed, constants and date."""
+"""The result page of a study: the table "paper | here", pictures, seed, constants and date."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from anemone.studies.study import Found, Study
 
 
 def page(name: str, study: Study, found: Found, seed: int, quick: bool, date: str) -> str:
-    """The page in Markdown. date: of the run."""
+    """The page as Markdown. date: of the run."""
     lines = [
         "<!-- SPDX-License-Identifier: Apache-2.0 -->",
         f"# {study.title}",

@@ -27,8 +27,9 @@ _COLD, _HOT = 1.0, 20.0  # §4.3: cold is 0, here less than one on average
 
 @dataclass(frozen=True)
 class Part:
-    """An array. pages: of it; share: of these that is dedicated; asked, missed, walks: a second of
-    requests of memory, of near misses, and of page walks."""
+    """An array. pages: its size; share: of its pages that are dedicated; asked, missed, walks:
+    memory requests, near misses and page walks per second.
+    """
 
     pages: float
     share: float
@@ -38,8 +39,9 @@ class Part:
 
     @property
     def would_miss(self) -> float:
-        """Misses a second of one of its pages that is not dedicated. Where all are, as if half of
-        the requests missed."""
+        """Misses per second of a page if it is not dedicated. If all pages are dedicated, a miss
+        ratio of one half is assumed.
+        """
         tiered = self.asked * (1 - self.share)
         ratio = min(1.0, self.missed / tiered) if tiered > 0 else 0.5
         return self.asked * ratio / self.pages
@@ -47,7 +49,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Pages:
-    """A machine. pages: of it; dedicated: pages. The others of its pages nobody uses."""
+    """A machine. pages: its size; dedicated: its dedicated pages. Pages outside the parts are
+    unused.
+    """
 
     pages: float
     dedicated: float
@@ -56,7 +60,7 @@ class Pages:
 
     @property
     def unused(self) -> float:
-        """Share of the pages."""
+        """Share of the pages that is unused."""
         return max(0.0, 1 - sum(p.pages for p in self.parts) / self.pages)
 
     def slowdown(self, local: float) -> float:
@@ -65,7 +69,7 @@ class Pages:
 
 @dataclass(frozen=True)
 class Chosen:
-    """shares: of each part that is dedicated. moved: pages that have to be exchanged."""
+    """shares: dedicated share of each part. moved: pages that must be exchanged for it."""
 
     shares: tuple[float, ...]
     moved: float
@@ -74,7 +78,9 @@ class Chosen:
 def counted(
     workload: dict[str, Any], share: float, chosen: Chosen | None = None
 ) -> tuple[Pages, float]:
-    """A run with so many pages dedicated, at random or as chosen; its seconds on local memory."""
+    """Run with this share of dedicated pages, random or as chosen: (the run, seconds on local
+    memory).
+    """
     programs = programs_of(workload, PROGRAMS)
     kernels = [p for p in programs if isinstance(p, Kernel)]
     base = machine(PLATFORM)
@@ -85,7 +91,7 @@ def counted(
     pages = workload["vm_bytes"] >> PAGE_BITS
     sizes = [(end - first) / (1 << PAGE_BITS) for first, end in ranges]
     tiered = sum(n * (1 - s) for n, s in zip(sizes, shares, strict=True))
-    # What is tiered and in use, of all that is tiered; 0 would be a memory after reset.
+    # The share of the tiered pages that is in use; 0 would select the state after reset.
     filled = min(1.0, max(1e-6, tiered / (pages * (1 - share))))
     memory = Memory(
         LOCAL, FAR, near_lines=near_lines(workload["vm_bytes"], share), dedicated=share,
@@ -107,9 +113,9 @@ def _parts(run: Run, sizes: Sequence[float], shares: Sequence[float]) -> tuple[P
 
 
 def by_hotness(pages: Pages, looks: Callable[[float], float]) -> Chosen:
-    """Dedicated pages of cold parts, and of what nobody uses, go to hot parts, alike to all.
+    """Dedicated pages of cold parts and of unused memory go to hot parts, in equal shares.
 
-    looks: how often a page that is walked for so often a second is found accessed.
+    looks: how often a scan finds a page accessed, by its page walks per second.
     """
     seen = [looks(p.walks / p.pages) for p in pages.parts]
     cold = [s < _COLD for s in seen]
@@ -129,7 +135,7 @@ def by_hotness(pages: Pages, looks: Callable[[float], float]) -> Chosen:
 
 
 def by_misses(pages: Pages) -> Chosen:
-    """All dedicated pages go to those that would miss most, part by part."""
+    """Dedicated pages go to the parts that would miss most, part by part."""
     order = sorted(range(len(pages.parts)), key=lambda i: -pages.parts[i].would_miss)
     left, shares = pages.dedicated, [0.0] * len(pages.parts)
     for i in order:

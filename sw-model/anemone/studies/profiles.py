@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Phases of workloads on the core model, for Memstrata's studies: each place that they may have.
+"""Profiles of workload phases on the core model in each memory place, for Memstrata's studies.
 
-A place is local memory alone, far memory alone, or flat memory of which a share is dedicated near
-memory, with a share of both memories' bandwidth. Each is run once, and its answer kept by what was
-asked: six machines for 300 s are then made of profiles, and a run that was stopped goes on.
+A place is local memory alone, far memory alone, or flat memory with a share of dedicated near
+memory; and a share of both memories' bandwidth. Each combination is simulated once and its result
+is kept, so that 300 s of six machines are computed from profiles and an interrupted run continues.
 """
 
 from __future__ import annotations
@@ -17,21 +17,22 @@ from anemone.studies.camp_workloads import programs_of
 from anemone.studies.study import Point, keep, kept_at, read_kept
 
 FOLDER = Path("build/studies/profiles")
-PROGRAMS = Path("build/studies/programs")  # those that CAMP's study captures, too
+PROGRAMS = Path("build/studies/programs")  # shared with CAMP's study
 PLATFORM = "spr"
 LOCAL = tier(PLATFORM)
 # §6: 200 to 220 % of the local latency; three cards of 50 GB/s.
 FAR = Tier(2.1 * LOCAL.ns, 3 * 50)
 PAGE_BITS = 15  # 2 MiB by flat_workloads.SCALE
-CORES = 32  # of the platform (CAMP, Table 3): a machine has its cores' part of the L3
-_PAGE_LINES = 64  # flat memory's pages
+CORES = 32  # of the platform (CAMP, Table 3); a machine gets the part of the L3 of its cores
+_PAGE_LINES = 64  # lines of a page of flat memory
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a workload's data are. dedicated: of flat memory; None: far memory alone.
+    """The memory of a workload's data.
 
-    dedicated = 1 is local memory alone. bandwidth: the share that it has of each memory's.
+    dedicated: share of flat memory that is dedicated; 1 is local memory alone, None is far memory
+    alone. bandwidth: the workload's share of each memory's bandwidth.
     """
 
     dedicated: float | None
@@ -44,7 +45,7 @@ LOCAL_ONLY, FAR_ONLY, TIERED, MIXED = Place(1.0), Place(None), Place(0.0), Place
 def profile(
     workload: Point, places: Sequence[Place], folder: Path | None = None
 ) -> list[dict[str, float]]:
-    """What a workload does in each place; those that are kept in `folder` are not run again."""
+    """The result of a workload in each place; results that are kept in `folder` are reused."""
     folder = folder or FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     found = []
@@ -57,7 +58,7 @@ def profile(
 
 
 def slowdown(there: dict[str, float], local: dict[str, float]) -> float:
-    """Of a place, over local memory with the same bandwidth."""
+    """Slowdown in a place, relative to local memory with the same share of bandwidth."""
     return there["seconds"] / local["seconds"] - 1
 
 
@@ -79,15 +80,15 @@ def _run(workload: Point, place: Place) -> Run:
 
 
 def near_lines(vm_bytes: int, dedicated: float) -> int:
-    """Half of the lines that are not dedicated, in whole pages (1:1, §3.1)."""
+    """Half of the lines that are not dedicated (1:1, §3.1), rounded down to whole pages."""
     return int(vm_bytes * (1 - dedicated)) // (2 * 64 * _PAGE_LINES) * _PAGE_LINES
 
 
 def measured(run: Run) -> dict[str, float]:
-    """What is kept of a run; _ns, mpki and requests are what perf has of a machine's cores.
+    """The values of a run that are kept. perf can measure _ns, mpki and requests on a machine.
 
-    requests: lines asked of memory; miss_ratio: those of them that were not near, which no core
-    counts. Far memory alone misses always.
+    requests: lines requested from memory. miss_ratio: the share of these that was not in near
+    memory, which cores cannot count; with far memory alone it is 1.
     """
     counters = run.counters
     kilo = counters["instructions"] / 1000

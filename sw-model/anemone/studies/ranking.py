@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every policy on captured programs that are not ours, in both timings: does the ranking hold?"""
+"""Every policy on captured third-party programs, with both timings: does the ranking hold?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from anemone.trace import batches
 _TRACES = ("redis", "gcc")
 _DEVICES = ("nemo", "camp-cxl-a")
 _INTERVAL_NS = 2e6  # the traces last some tens of ms
-_SAME = 0.005  # relative difference of times below which two are not told apart
+_SAME = 0.005  # times with a smaller relative difference count as equal
 
 
 class Ranking(Study):
@@ -77,7 +77,7 @@ class Ranking(Study):
 
 
 def _order(times: dict[str, float], a: str, b: str) -> int:
-    """Which of two is quicker: -1, 1, or 0 if they are too close."""
+    """1 if b is faster, -1 if a is faster, 0 if they count as equal."""
     ratio = times[a] / times[b]
     return 0 if abs(ratio - 1) < _SAME else (1 if ratio > 1 else -1)
 

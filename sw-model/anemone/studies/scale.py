@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What NEMO takes of a larger memory: docs/scale.md has these numbers."""
+"""NEMO's cost for larger memories; docs/scale.md has these numbers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ _CHANNELS = 2
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one host whose slow tier has so many GiB.
+    """The cost for one host with a slow tier of `gib` GiB.
 
-    width: bits of a counter. period_s: of the polls. pipelines, states: that watch frames in turn.
+    width: bits of a counter. period_s: time between polls. pipelines, states: those that watch
+    frames by time multiplexing.
     """
 
     gib: int
@@ -31,37 +32,37 @@ class Cost:
 
     @property
     def counter_bytes(self) -> int:
-        """SRAM of a counter a huge page; each channel has its own."""
+        """SRAM of one counter per huge page and channel."""
         return self.pages * self.width // 8 * _CHANNELS
 
     @property
     def table_bytes(self) -> int:
-        """SRAM of their translations: a base index and a valid bit each."""
+        """SRAM of the translation table: a base index and a valid bit per huge page."""
         return self.pages * ((self.pages - 1).bit_length() + 1) // 8
 
     @property
     def sweep_s(self) -> float:
-        """Until every huge page has been watched by its frames."""
+        """Seconds until the frames of every huge page have been watched."""
         return formula(self.gib, self.pipelines, self.states, self.width) * self.period_s / 0.5
 
     @property
     def watcher_bytes(self) -> int:
-        """SRAM of the states that watch."""
+        """SRAM of the states that watch frames."""
         return self.pipelines * self.states * 8 * _CHANNELS
 
     @property
     def page_cpu(self) -> float:
-        """Share of a processor that polls of the huge pages' counters take."""
+        """Share of a processor for polls of the huge pages' counters."""
         return self.pages * self._counter_s / self.period_s
 
     @property
     def watcher_cpu(self) -> float:
-        """And of the frames' counters."""
+        """Share of a processor for polls of the frames' counters."""
         return self.pipelines * self.states * 64 // self.width * self._counter_s / self.period_s
 
     @property
     def read_mb_per_s(self) -> float:
-        """What polls of the huge pages read through the link."""
+        """Link bandwidth for polls of the huge pages' counters."""
         return self.counter_bytes / self.period_s / 1e6
 
     @property

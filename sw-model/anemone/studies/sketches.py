@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Count-min sketches from chained pipelines, beside exact counters and samples (NEMO §6.3)."""
+"""Compares count-min sketches from chained pipelines, exact counters and samples (NEMO §6.3)."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from anemone.trace import read_trace
 
 _SHIFT = 12  # pages of 4 KiB
 _WIDTH = 32  # bits of a counter
-_GENERATED = {"zipf": 1, "shifting": 8}  # and how many hot sets there are, one after the other
+_GENERATED = {"zipf": 1, "shifting": 8}  # name: number of successive hot sets
 _CAPTURED = ("redis", "gcc")
 _ACCESSES, _PAGES = 20_000_000, 1 << 18
-_QUICK = 16  # of the generated trace
-_SHARES = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)  # counters of a channel for each page
+_QUICK = 16  # a quick run's generated trace is smaller by this factor
+_SHARES = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)  # counters per channel and page
 _DEPTHS = (1, 2, 4)
 _PERIODS = (int(constants("pebs")["period"]), 100)
-_TOLD = 2  # of so many sizes one is in the table; all are in the pictures
-_HOTTEST = 0.01  # of the pages: those that are looked for
+_TOLD = 2  # the table has every second size, the pictures have all
+_HOTTEST = 0.01  # share of the pages that are to be found
 
 
 class Sketches(Study):
@@ -108,7 +108,7 @@ _MEASURES = (
 
 
 def _best(found: dict[str, dict[str, float]]) -> float:
-    """What the best sketch found, %."""
+    """Percentage of the hottest pages that the best sketch found."""
     return max(one["found"] for name, one in found.items() if name.startswith("sketch"))
 
 
@@ -117,7 +117,7 @@ def _sizes(kib: list[float]) -> str:
 
 
 def _addresses(point: Point, rng: np.random.Generator) -> np.ndarray:
-    """The trace's byte addresses; pages are numbered from 0 on."""
+    """The trace's byte addresses, with pages renumbered from 0."""
     if point["trace"] not in _GENERATED:
         addr = read_trace(ROOT / "sim" / "traces" / f"{point['trace']}.parquet", Geometry()).addr
         _, page = np.unique(addr >> np.uint64(_SHIFT), return_inverse=True)
@@ -132,7 +132,7 @@ def _addresses(point: Point, rng: np.random.Generator) -> np.ndarray:
 
 
 def _sketch(addr: np.ndarray, pages: int, counters: int, depth: int) -> np.ndarray:
-    """Estimates of all pages by rows that have so many counters together."""
+    """Estimates of all pages by a sketch with `counters` counters in `depth` rows."""
     size = counters // depth
     states = max(512, 1 << (size * _WIDTH // 64).bit_length())
     controller = ModelController(
@@ -144,7 +144,7 @@ def _sketch(addr: np.ndarray, pages: int, counters: int, depth: int) -> np.ndarr
 
 
 def _multiplexed(page: np.ndarray, pages: int, counters: int) -> np.ndarray:
-    """Estimates by exact counters of as many pages at a time, by turns, each for the same time."""
+    """Estimates by exact counters that watch `counters` pages at a time, each for the same time."""
     turns = -(-pages // counters)
     estimate = np.zeros(pages)
     for turn, part in enumerate(np.array_split(page, turns)):
@@ -155,9 +155,10 @@ def _multiplexed(page: np.ndarray, pages: int, counters: int) -> np.ndarray:
 
 
 def _judge(estimate: np.ndarray, true: np.ndarray, rng: np.random.Generator) -> dict[str, float]:
-    """%: of the hottest pages that are among as many by the estimate; and its mean error there.
+    """Percentage of the hottest pages among the hottest by estimate, and the mean error of their
+    counts.
 
-    Pages of the same estimate are taken by lot, and of the same count all are hottest.
+    Ties in the estimate are broken at random. All pages with the least hot count are hottest.
     """
     count = max(1, int(len(true) * _HOTTEST))
     least = np.sort(true)[-count]

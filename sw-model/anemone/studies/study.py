@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a study is: points that are run one by one, and what is made of their answers.
+"""The base of studies: points that run independently, and an evaluation of their answers.
 
-A point is plain JSON, and so is its answer. Each answer is kept in a file when it is there, by what
-was asked, so that a study that was stopped goes on where it was.
+Points and answers are JSON. Each answer is kept in a file named by a hash of its point, so that an
+interrupted study continues where it stopped.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 Point = dict[str, Any]
-# Called with the points done, those there are, and the seconds that are left.
+# Progress callback: (points done, all points, estimated seconds left).
 Told = Callable[[int, int, float], None]
 
 
 @dataclass(frozen=True)
 class Row:
-    """A number: of a paper, None where it has none, and here; why they differ, where they do."""
+    """A row of the table: the paper's number (None without one), ours, and why they differ."""
 
     what: str
     unit: str
@@ -39,7 +39,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Found:
-    """What a study found. pictures: by the file's name without its suffix. notes: for its page."""
+    """A study's results. pictures: by file name without suffix. notes: paragraphs of the page."""
 
     rows: list[Row]
     pictures: dict[str, Markup] = field(default_factory=dict)
@@ -48,9 +48,9 @@ class Found:
 
 
 class Study(ABC):
-    """One experiment. title: of its page. about: what it does, where the paper has it.
+    """One experiment. title, about: heading and description of its page.
 
-    A point in which NEMO counts has `engine`, "model" or "rtl": whose pipelines do.
+    If NEMO counts in a point, its field `engine` is "model" or "rtl".
     """
 
     title = ""
@@ -58,15 +58,15 @@ class Study(ABC):
 
     @abstractmethod
     def points(self, quick: bool, seed: int) -> list[Point]:
-        """What is to be run."""
+        """The points to run."""
 
     @abstractmethod
     def run(self, point: Point) -> dict[str, Any]:
-        """The answer of a point; called in another process."""
+        """The answer of a point; may be called in another process."""
 
     @abstractmethod
     def finish(self, answers: list[tuple[Point, dict[str, Any]]]) -> Found:
-        """What all answers say, in the points' order."""
+        """Evaluate all answers, which are in the points' order."""
 
 
 def answers(
@@ -77,10 +77,10 @@ def answers(
     told: Told | None = None,
     scheduler: str | None = None,
 ) -> list[tuple[Point, dict[str, Any]]]:
-    """Run the points whose answers are not in `folder` yet, and put them there, each at once.
+    """All answers. Points without an answer in `folder` are run, and each answer is kept at once.
 
-    workers: processes at a time, here; with one and no scheduler, this process. scheduler: of a
-    cluster (cluster.spread). A worker that dies loses nothing that was answered.
+    workers: number of local processes; with one and no scheduler, points run in this process.
+    scheduler: address of a cluster (cluster.spread). told: the progress callback.
     """
     folder.mkdir(parents=True, exist_ok=True)
     paths = [kept_at(folder, type(study).__module__, point) for point in points]
@@ -107,14 +107,14 @@ def _run(
 
 
 def kept_at(folder: Path, module: str, point: Point) -> Path:
-    """Where an answer is kept: by what is asked, and by which module's program."""
+    """The file of an answer, named by a hash of the point and the study's source."""
     source = Path(import_module(module).__file__ or "").read_bytes()
     asked = source + b"\0" + json.dumps(point, sort_keys=True).encode()
     return folder / f"{hashlib.sha256(asked).hexdigest()[:24]}.json"
 
 
 def keep(path: Path, answer: dict[str, Any]) -> None:
-    """All of an answer or nothing is there, whoever else keeps it at the same time."""
+    """Write an answer atomically, also if several processes write it at the same time."""
     aside = path.with_suffix(f".{os.getpid()}")
     aside.write_text(json.dumps(answer), encoding="utf-8")
     aside.replace(path)
@@ -125,7 +125,7 @@ def read_kept(path: Path) -> dict[str, Any]:
 
 
 def result(name: str, seed: int, quick: bool, found: Found) -> dict[str, Any]:
-    """The contents of result.json."""
+    """The content of result.json."""
     return {
         "study": name,
         "seed": seed,

@@ -20,7 +20,7 @@ _KEPT = ("seconds", "instructions", "near_gb", "far_gb", "miss_ratio", *METRICS)
 
 @dataclass(frozen=True)
 class State:
-    """What a workload does at a place. near_gb_per_s, far_gb_per_s: of each memory."""
+    """A workload's speed and counters in a place. near_gb_per_s, far_gb_per_s: bandwidth used."""
 
     seconds: float
     instructions: float
@@ -32,10 +32,11 @@ class State:
 
 @dataclass(frozen=True)
 class Surface:
-    """rows: profiles by (share of dedicated pages, share of the bandwidth), all of a grid.
+    """rows: profiles by (share of dedicated pages, share of bandwidth), on a full grid.
 
-    Between two shares of pages all is linear; between two of bandwidth it is so over the inverse,
-    as time is where bandwidth is short, and further on beyond the smallest.
+    Values are interpolated linearly in the share of pages and in the inverse of the share of
+    bandwidth, because time is proportional to the inverse if bandwidth is the limit. Below the
+    smallest share of bandwidth they are extrapolated.
     """
 
     rows: Mapping[tuple[float, float], Mapping[str, float]]
@@ -62,7 +63,7 @@ class Surface:
 
 
 def surface(workload: Point, places: Sequence[Place]) -> Surface:
-    """Of all these places, profiled where that was not done before."""
+    """The surface of these places; places without a kept profile are simulated."""
     at = [(place.dedicated, place.bandwidth) for place in places]
     return Surface(dict(zip(at, profile(workload, places), strict=True)))
 
@@ -70,8 +71,10 @@ def surface(workload: Point, places: Sequence[Place]) -> Surface:
 def shares(
     machines: Sequence[tuple[Surface, float]], more: tuple[float, float] = (0.0, 0.0)
 ) -> list[float]:
-    """The share of both memories' bandwidth that each of the machines (surface, share of dedicated
-    pages) has: what the others, and `more` GB/s of near and far, leave it; an equal part at least.
+    """The share of both memories' bandwidth of each machine: what the others leave, and at least an
+    equal share.
+
+    machines: (surface, share of dedicated pages). more: other traffic of near and far memory, GB/s.
     """
     found = [1.0] * len(machines)
     full = (LOCAL.gb_per_s, FAR.gb_per_s)
@@ -95,7 +98,7 @@ def _kept(row: Mapping[str, float]) -> list[float]:
 
 
 def _between(grid: np.ndarray, at: float) -> list[tuple[int, float]]:
-    """Places of a grid and their weights; beyond its end those of the last two go on."""
+    """Grid indices and weights for interpolation; extrapolates beyond the last grid point."""
     if len(grid) == 1 or at <= grid[0]:
         return [(0, 1.0)]
     i = min(int(np.searchsorted(grid, at)), len(grid) - 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long it takes to watch every region once, by time multiplexing (NEMO §6.1)."""
+"""The time to watch every region once by time multiplexing (NEMO §6.1)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PAPER_S, _PAPER_SRAM = 37.0, 1.4 * (1 << 20)  # §6.1
 
 @dataclass
 class _Watcher(Policy):
-    """Moves nothing; notes when the last region was seen."""
+    """Moves no page; records when the last region was seen."""
 
     splits = True
 
@@ -66,7 +66,7 @@ class Sweep(Study):
             start="slow", interval_ns=_TAU_MS * 1e6,
         )  # fmt: skip
         expected = formula(**{name: point[name] for name in _PAPER})
-        # All pages are touched at once; nothing happens then until long after the sweep.
+        # All pages are touched at the start; then there are no accesses until after the sweep.
         addr = np.arange(pages, dtype=np.uint64) * np.uint64(HUGE_PAGE)
         idle = int(expected / (_TAU_MS * 1e-3)) + 8
         trace = Trace(
@@ -78,7 +78,7 @@ class Sweep(Study):
             point["pipelines"] + 1, point["width"], point["states"], "none", engine=point["engine"]
         )  # fmt: skip
         done = simulate(config, trace, policy, source, Geometry(device_gib=max(1, point["gib"])))
-        # The first interval programs; what it saw is nothing.
+        # The first interval only programs the pipelines.
         took = (policy.all_at or np.inf) / 1e9 - _TAU_MS * 1e-3
         lines = done.extra["telemetry"]["lines"]
         return {"seconds": took, "formula": expected, "lines": lines,
@@ -114,7 +114,7 @@ _WHY = "both channels' states and the tables are in 1.4 MiB; a frame has counter
 
 
 def formula(gib: int, pipelines: int, states: int, width: int) -> float:
-    """NEMO §6.1, the first form, s."""
+    """The first form of the formula of NEMO §6.1, in s."""
     counters = states * 64 // width
     return (gib << 30) * _TAU_MS * 1e-3 / (pipelines * counters * BASE_PAGE)
 

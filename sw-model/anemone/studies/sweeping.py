@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SWEEP.toml: a study's points again, with other values in their fields."""
+"""SWEEP.toml: runs a study's points with other values in their fields."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ FILE = "sweep.json"
 
 
 def swept(path: str | os.PathLike, points: list[Point]) -> list[Point]:
-    """Each of the points with each combination of the file's values, none twice.
+    """Each point with each combination of the file's values, without duplicates.
 
-    Raises InputError for a field that a point has not, or a value of another type.
+    Raises InputError for a field that no point has, or a value of another type.
     """
     text = read_text(path)
     content = parse_toml(text, path)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Misses of near memory by machine, counted by NEMO's rule on flat memory: the golden models', or
-the Verilated expander's.
+"""Counts near-memory misses by machine with a NEMO rule on flat memory, in the golden models or the
+Verilated expander.
 
-Machines on profiles have no addresses. Each gets near lines of its own, as page colouring would,
-and asks for them so that as large a share misses as its profile says.
+Profiled machines have no addresses. Each gets its own near lines, as with page colouring, and
+accesses them with the miss ratio of its profile.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from anemone.hardware.geometry import LINE_BYTES, Geometry
 from anemone.memstrata.loop import Reading
 from anemone.telemetry.rules import NEAR, Rule
 
-# Of the device, which the tests of co-simulation have, too. near_lines: of a channel.
+# The device, which co-simulation tests use, too. near_lines: per channel.
 GEOMETRY, FLAT = Geometry(pipelines=2), FlatConfig(near_lines=4096, ratio=2)
-ASKED = 4000  # accesses of a machine in an interval
-MOST = 64  # machines
+ASKED = 4000  # accesses of a machine per interval
+MOST = 64  # largest number of machines
 _PAGE = 4096
 _LINES = _PAGE // LINE_BYTES
 _NEAR_PAGES = FLAT.near_lines * GEOMETRY.channels // _LINES
 _END = (FLAT.ratio + 1) * _NEAR_PAGES * _PAGE
-# A machine's key is its page's number, whichever of the pages that share its near lines.
+# All pages that share near lines map to the counter of their machine.
 RULE = Rule(
     name="misses", end=_END, near="miss", primary_shift=12,
     map=np.array([
@@ -40,9 +40,9 @@ RULE = Rule(
 
 
 class Tenants:
-    """Reads machines' misses off a device, interval by interval. Close it: RTL is a process.
+    """Reads the machines' misses from a device each interval. Call close(), since RTL is a process.
 
-    engine: "model" or "rtl". Raises CosimError where the RTL does not start or answer.
+    engine: "model" or "rtl". Raises CosimError if the RTL does not start or answer.
     """
 
     def __init__(self, engine: str) -> None:
@@ -57,7 +57,7 @@ class Tenants:
         else:
             self._memory = [FlatMemory(FLAT) for _ in range(GEOMETRY.channels)]
             self._pipeline = Telemetry(RULE, GEOMETRY)
-        self._tags = np.zeros((MOST, _LINES), np.int64)  # which page has the near lines
+        self._tags = np.zeros((MOST, _LINES), np.int64)  # which page owns each near line
         self._before = np.zeros(MOST, np.int64)
         self._random = np.random.default_rng(1)
 
@@ -66,7 +66,7 @@ class Tenants:
             self._device.close()
 
     def count(self, readings: Mapping[str, Reading]) -> dict[str, Reading]:
-        """The same readings with the misses that were counted, to 1 / ASKED of the requests."""
+        """The readings with counted misses; their resolution is 1 / ASKED of the requests."""
         if len(readings) > MOST:
             raise ValueError(f"{len(readings)} machines; allowed: up to {MOST}")
         asked = [
@@ -75,7 +75,7 @@ class Tenants:
             if reading.requests
         ]
         if asked:
-            self._access(np.stack(asked, axis=1).ravel())  # by turns
+            self._access(np.stack(asked, axis=1).ravel())  # machines interleaved
         now = self._pipeline.read(range(MOST)).sum(axis=1).astype(np.int64)
         found = (now - self._before) / ASKED
         self._before = now
@@ -85,11 +85,11 @@ class Tenants:
         }
 
     def _accesses(self, page: int, ratio: float) -> np.ndarray:
-        """Addresses of a machine's page, such a share of which misses, without a pattern."""
+        """Addresses of a machine's page, with misses at random positions in this ratio."""
         misses = self._random.permutation(ASKED) < round(ratio * ASKED)
         line = np.arange(ASKED) % _LINES
         tags = np.empty(ASKED, np.int64)
-        for n in range(_LINES):  # each miss asks for the other of two lines
+        for n in range(_LINES):  # a miss accesses the other of the two lines that share a near line
             tags[n::_LINES] = (self._tags[page, n] + np.cumsum(misses[n::_LINES])) % 2
             self._tags[page, n] = tags[n::_LINES][-1]
         return ((tags * _NEAR_PAGES + page) * _PAGE + line * LINE_BYTES).astype(np.uint64)

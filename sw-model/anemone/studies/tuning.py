@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each policy as published, and at its best of as many settings as every other one gets."""
+"""Each policy as published and at its best setting; all policies get the same number of tries."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _PAIRS = (
     ("tpp", "hint-faults"), ("numa-balancing", "hint-faults"), ("damos", "scan"),
     ("colloid", "pebs"),
 )  # fmt: skip
-# Of a source what software chooses; the rest is hardware, or a cost.
+# The parameters of a source that software chooses; the others are hardware or costs.
 _CHOSEN = {"period", "scan_mib", "sample_ms", "least_regions", "most_regions"}
-_FACTOR = 4.0  # a parameter is up to so many times its published value, or a part of it
+_FACTOR = 4.0  # parameters vary up to this factor above and below their published values
 
 
 class Tuning(Study):
@@ -60,7 +60,7 @@ class Tuning(Study):
         names = {field.name for field in fields(load(source, SOURCES))}
         chosen = {name: value for name, value in drawn.items() if name in names}
         own = {name: value for name, value in drawn.items() if name not in names}
-        # Each half of the seeds has its own store.
+        # Settings are chosen with one store and reported with another.
         seed = point["seed"] + (0 if point["use"] == "tune" else 1000)
         whole = TierConfig(
             HUGE_PAGE, 10, Tier(FAST_PAGES, *one.fast), Tier(PAGES, *one.slow), posted=48,
@@ -68,7 +68,7 @@ class Tuning(Study):
             interval_ns=interval * 1e6, seed=seed, timing=point["timing"],
         )  # fmt: skip
         if source == "nemo":
-            # The hardware does not get smaller by less than a page's frames.
+            # A pipeline has to hold the frames of at least one page.
             small = {"pipelines": 1 + (policy == "memtis"), "states": 512,
                      "engine": point["engine"]}  # fmt: skip
             config = scaled(replace(whole, telemetry="none", telemetry_with={}), k)
@@ -112,7 +112,7 @@ class Tuning(Study):
 
 
 def drawn_settings(policy: str, source: str, number: int, seed: int) -> dict[str, Any]:
-    """Parameters by name, and interval_ms. Number 0 is as published."""
+    """Parameters by name, and interval_ms. Number 0 is the published setting."""
     kind = load(policy, POLICIES)
     found: dict[str, Any] = dict(PUBLISHED.get((policy, source), {}))
     found["interval_ms"] = kind.interval_ms
@@ -129,7 +129,7 @@ def drawn_settings(policy: str, source: str, number: int, seed: int) -> dict[str
             drawn = min(max(drawn, said["least"]), said["most"])
             found[one.name] = round(drawn) if isinstance(value, int) else drawn
         found["interval_ms"] *= _FACTOR ** rng.uniform(-1, 1)
-        # Heat is scaled as the samples are, whatever their rate.
+        # Heat is scaled by the sampling period.
         if source == "pebs" and "samples_per_access" in found:
             found["samples_per_access"] = 1 / found.get("period", period.default)
     return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is counted: the rules of telemetry pipelines."""
+"""The rules of telemetry pipelines."""
 
 from anemone.telemetry.rules import Rule, identity_map, load_rules, parse_rules
 

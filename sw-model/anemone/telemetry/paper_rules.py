@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The three telemetries of NEMO (Listings 1 to 3) as rules made for one trace.
+"""The three telemetries of NEMO (Listings 1 to 3) as rules for one trace.
 
-Each listing is a function Trace -> rules; `paper_rules` gives all three as eight rules, one a
-pipeline: Listing 2 and Listing 3 take one each, Listing 1 the other six. What an OS would know
-from its page tables (which huge pages are hot, whose they are) is taken from the trace; everything
-else is the listing. `write_rules` turns rules into the TOML a user would write, so that the main
-job uses the same loader as every user.
+Each listing is a function Trace -> rules. `paper_rules` returns all three as eight rules, one per
+pipeline: Listings 2 and 3 take one each, Listing 1 takes the other six. Values that an OS would
+know from its page tables (hot huge pages and their owners) come from the trace; everything else
+follows the listing. `write_rules` writes rules as TOML, so that `anemone sim` uses the same loader
+as users.
 
 Units: addresses in bytes, huge page 2 MiB (shift 21), base page 4 KiB (shift 12), counters in
 accesses of one 64 B line.
@@ -25,8 +25,8 @@ BASE_PAGES = 1 << (HUGE_SHIFT - BASE_SHIFT)
 ALL_MEMORY = (1 << 64) - 1
 BASE_PAGE_MASK = (BASE_PAGES - 1) << BASE_SHIFT
 INTERVALS = 48
-# A tenant with more than this many times its fair share of a poll is a noisy neighbour; of two
-# tenants, one with more than this share of the poll.
+# A tenant is a noisy neighbour with more than this multiple of its fair share of a poll; with two
+# tenants, with more than this share of the poll.
 CAP_OVER_FAIR = 2.0
 CAP_OF_TWO = 0.75
 
@@ -36,18 +36,19 @@ SKEW = "skew"
 
 
 def poll_period(events: int, intervals: int = INTERVALS) -> int:
-    """Events between two reads, so that a trace has `intervals` reads and half an interval more.
+    """Events between two reads, so that a trace has `intervals` reads and half an interval after
+    them.
 
-    The half interval stays in the states, so that the final snapshot has something to compare.
+    The half interval's counts stay in the states, so that the final snapshot is not empty.
     """
     return max(1, 2 * events // (2 * intervals + 1))
 
 
 def skew_width(period: int) -> int:
-    """Bits of a base-page counter: the narrowest that `period` accesses cannot overflow.
+    """The least width of a base-page counter that `period` accesses cannot overflow.
 
-    Narrow counters let one pipeline follow more huge pages: 8192 state words hold 16 huge pages at
-    64 bits (the paper's figure, §5.2) and 64 at 16 bits.
+    With narrow counters a pipeline can watch more huge pages: 8192 state words hold 16 huge pages
+    at 64 bits (the paper's figure, §5.2) and 64 at 16 bits.
     """
     return next(width for width in (8, 16, 32, 64) if period < 1 << width)
 
@@ -55,14 +56,14 @@ def skew_width(period: int) -> int:
 def skew(
     trace: Trace, geometry: Geometry, pipelines: int = 6, intervals: int = INTERVALS
 ) -> list[Rule]:
-    """Listing 1: accesses per base page within the hottest huge pages, spread over `pipelines`.
+    """Listing 1: accesses by base page of the hottest huge pages, divided over `pipelines`.
 
-    The hottest pages are dealt out round robin, so that each pipeline sees about the same load.
+    Pages are assigned round robin, so that the pipelines have similar loads.
     """
     period = poll_period(len(trace.addr), intervals)
     hot = huge_pages_by_heat(trace)
     hot = hot[hot < geometry.table]
-    # The paper's 64-bit counters where they suffice; narrower ones when pages would be left out.
+    # Use the paper's 64-bit counters, or narrower ones if pages would be left out.
     for width in (64, 32, 16, 8):
         slots = geometry.counters(width) // BASE_PAGES
         if slots * pipelines >= len(hot) or width == skew_width(period):
@@ -88,17 +89,17 @@ def skew(
 
 
 def hotness(trace: Trace, geometry: Geometry, intervals: int = INTERVALS) -> list[Rule]:
-    """Listing 2: one counter a huge page of the whole device, identity map."""
+    """Listing 2: one counter per huge page of the whole device, identity map."""
     period = poll_period(len(trace.addr), intervals)
     return [_rule(geometry, name=HOTNESS, map=identity_map(geometry, 64), read_every=period)]
 
 
 def bandwidth(trace: Trace, geometry: Geometry, intervals: int = INTERVALS) -> list[Rule]:
-    """Listing 3: one counter a tenant, every huge page of the tenant maps to it; notify at a cap.
+    """Listing 3: one counter per tenant for all its huge pages; it notifies at a cap.
 
-    The predicate sees one channel's share of a tenant's accesses (NEMO §3.1), so its operand is the
-    cap divided by the channels. Polls are taken every so many accesses, so the cap is a share of
-    them: `CAP_OVER_FAIR` times a tenant's fair share. One tenant alone cannot pass it.
+    The predicate sees one channel's part of a tenant's accesses (NEMO §3.1), so its operand is the
+    cap divided by the channels. Polls are a fixed number of accesses apart, so the cap is a share
+    of these: `CAP_OVER_FAIR` times a tenant's fair share. A single tenant cannot exceed it.
     """
     period = poll_period(len(trace.addr), intervals)
     pages, owners = page_owners(trace)
@@ -120,7 +121,9 @@ def bandwidth(trace: Trace, geometry: Geometry, intervals: int = INTERVALS) -> l
 
 
 def paper_rules(trace: Trace, geometry: Geometry, intervals: int = INTERVALS) -> list[Rule]:
-    """All three listings, one rule a pipeline: hotness, bandwidth, and skew on those left."""
+    """All three listings, one rule per pipeline: hotness, bandwidth, and skew on the remaining
+    ones.
+    """
     left = geometry.pipelines - 2
     if left < 1:
         raise ValueError(f"the three listings need 3 pipelines, {geometry.pipelines} are there")
@@ -132,7 +135,9 @@ def paper_rules(trace: Trace, geometry: Geometry, intervals: int = INTERVALS) ->
 
 
 def _rule(geometry: Geometry, **fields: object) -> Rule:
-    """What the three listings share: R|W, all memory, key = huge page, add 1, reset on read."""
+    """A rule with the listings' common fields: R|W, all memory, key = huge page, add 1, reset on
+    read.
+    """
     common: dict[str, object] = {
         "type": "RW",
         "start": 0,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A telemetry rule (NEMO §3.1, Table 1) and the file it is written in; see docs/rules.md."""
+"""Telemetry rules (NEMO §3.1, Table 1) and their file format; see docs/rules.md."""
 
 from __future__ import annotations
 
@@ -15,34 +15,37 @@ from anemone.hardware.geometry import Geometry
 from anemone.io.errors import MISSING, Bare
 from anemone.io.tables import U64, Table, parse_toml, read_text, whole_number
 
-# Codes of the update ops in the hardware's rule registers; UpdateOp.scala has the same.
+# Codes of the update ops in the hardware's rule registers, as in UpdateOp.scala.
 OP_CODES = {
     "add": 0, "sub": 1, "shr": 2, "shl": 3, "xor": 4, "or": 5, "max": 6, "addsat": 7,
 }  # fmt: skip
 OPS = tuple(OP_CODES)
-# Of these the position of a name is its code.
+# A name's position in these is its code.
 TYPES = ("R", "W", "RW")
 NEAR = ("any", "hit", "miss")
 OPERANDS = ("imm", "line", "is_write")
 WIDTHS = (8, 16, 32, 64)
 PREDICATES = ("none", "eq", "ge", "gt", "lt", "le")
 EFFECTS = ("none", "reset", *OPS)
-HASH_BITS = 27  # of what is hashed and of the multiplier: one multiplier block of an FPGA
+HASH_BITS = 27  # bits of the hashed value and of the multiplier: one multiplier block of an FPGA
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Rule:
-    """One rule; each field is a field of the hardware's rule registers. Nothing is checked here.
+    """A rule, with the fields of the hardware's rule registers. Values are not checked here.
 
     type, start, end: the filter; addresses in bytes, end exclusive. near: in flat memory mode also
-    by what near memory had of an event, one of NEAR.
-    primary_*: key = (addr & mask) >> shift. sub_*: offset = (addr & mask) >> shift.
-    hash_*: with a size other than 0 the offset, which has HASH_BITS bits then, is hashed:
-    offset = (offset * multiplier mod 2^HASH_BITS) * size >> HASH_BITS, less than the size.
+    filter by the outcome in near memory, one of NEAR.
+
+    primary_*: key = (addr & mask) >> shift. sub_*: offset = (addr & mask) >> shift. hash_*: with a
+    size above 0, the offset, which then has HASH_BITS bits, is hashed to a value below the size:
+    offset = (offset * multiplier mod 2^HASH_BITS) * size >> HASH_BITS.
+
     op, operand_kind, operand: the update; the operand is an immediate ("imm") or a field of the
-    request. width: bits a counter, 8, 16, 32 or 64. Masks and operands are 64 bits; operands are
-    taken modulo 2^width, and as a shift amount modulo 64.
-    notify_*: the predicate. effect_*: what a telemetry read does to every counter of its line.
+    request. width: bits of a counter, 8, 16, 32 or 64. Masks and operands have 64 bits; operands
+    are taken modulo 2^width, and as a shift amount modulo 64.
+
+    notify_*: the predicate. effect_*: the effect of a telemetry read on every counter of its line.
     map: (n, 2) uint64, key and base index. read_every: events between reads; 0 is never.
     """
 
@@ -75,20 +78,20 @@ class Rule:
 
 
 def identity_map(geometry: Geometry, width: int) -> np.ndarray:
-    """`map = "identity"`: key i to base index i, as far as the table and the counters go."""
+    """`map = "identity"`: key i maps to base index i, up to the end of the table or counters."""
     n = min(geometry.table, geometry.counters(width))
     return np.repeat(np.arange(n, dtype=np.uint64), 2).reshape(n, 2)
 
 
 def load_rules(path: str | os.PathLike, geometry: Geometry, flat: bool = False) -> list[Rule]:
-    """Read a rule file. Raises InputError, whatever is at `path`."""
+    """Read a rule file. Raises InputError for any unusable file."""
     return parse_rules(read_text(path), path, geometry, flat)
 
 
 def parse_rules(text: str, file: object, geometry: Geometry, flat: bool = False) -> list[Rule]:
-    """The rules in a TOML text, in its order. `file` is what errors call it. Raises InputError.
+    """The rules in a TOML text, in order. `file`: its name in errors. Raises InputError.
 
-    flat: they are for flat memory mode, without which no rule may ask what near memory had.
+    flat: the rules are for flat memory mode and may use `near`.
     """
     document = parse_toml(text, file)
     top = Table(file, "top level", document)
@@ -117,14 +120,16 @@ def parse_rules(text: str, file: object, geometry: Geometry, flat: bool = False)
 
 
 def truncated_operands(rules: list[Rule]) -> list[str]:
-    """Operands that do not fit their counters, which are legal but seldom meant, one a line."""
+    """Warnings of operands that do not fit their counters, which is legal but probably a
+    mistake.
+    """
     said = []
     for rule in rules:
         operands = {"notify.operand": (rule.notify_op, rule.notify_operand)}
         operands["read_effect"] = (rule.effect_op, rule.effect_operand)
         operands["update.operand"] = (rule.op, rule.operand)
         for name, (op, value) in operands.items():
-            # Modulo arithmetic on a wrapped operand is what add, sub, xor and or mean anyway.
+            # add, sub, xor and or give the same result with a truncated operand.
             plain = op in ("none", "add", "sub", "xor", "or", "shr", "shl")
             if not plain and value >> rule.width:
                 kept = value & ((1 << rule.width) - 1)
@@ -173,7 +178,7 @@ def _rule(t: Table, geometry: Geometry) -> Rule:
 
 
 def _either(values: tuple[object, ...]) -> str:
-    """The values of a list that is allowed, in words."""
+    """The allowed values as text: "a, b or c"."""
     *most, last = map(str, values)
     return f"{', '.join(most)} or {last}" if most else last
 
@@ -253,10 +258,10 @@ def _map(t: Table, geometry: Geometry, width: int) -> np.ndarray:
 
 
 class _Places:
-    """Lines of rules and fields, found by looking through the text: tomllib does not tell.
+    """Finds the lines of rules and fields in the text, because tomllib does not give them.
 
-    Only the usual layout ([[rule]] headers) is looked for, and only trusted if it finds as many
-    rules as the parser did; otherwise places go without a line.
+    It only searches for [[rule]] headers. If it does not find as many rules as the parser, places
+    have no line.
     """
 
     def __init__(self, text: str, rules: int) -> None:

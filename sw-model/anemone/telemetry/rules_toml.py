@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules as the TOML that a user would write; reading it gives the rules back."""
+"""Writes rules as TOML in the format of a rule file; loading it returns the same rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from anemone.telemetry.rules import Rule, identity_map
 
 
 def rule_toml(rule: Rule, geometry: Geometry) -> str:
-    """One rule as a `[[rule]]` table of RULES.toml; loading it gives the rule back."""
+    """A rule as a `[[rule]]` table of RULES.toml."""
     operand = rule.operand if rule.operand_kind == "imm" else f'"{rule.operand_kind}"'
     notify = f'op = "{rule.notify_op}"'
     if rule.notify_op != "none":
@@ -47,13 +47,13 @@ def rule_toml(rule: Rule, geometry: Geometry) -> str:
 
 
 def write_rules(rules: list[Rule], path: Path, geometry: Geometry, title: str) -> None:
-    """Write `rules` to `path`, `title` as a comment above them."""
+    """Write `rules` to `path`, with `title` as a comment in front."""
     head = f"# {title}\n\n"
     path.write_text(head + "\n".join(rule_toml(rule, geometry) for rule in rules), encoding="utf-8")
 
 
 def _number(value: int) -> str:
-    """A TOML integer, or a hex string where TOML's 63 bits do not suffice."""
+    """A TOML integer, or a hex string for numbers above TOML's 63 bits."""
     return str(value) if value < 1 << 63 else f'"{value:#x}"'
 
 

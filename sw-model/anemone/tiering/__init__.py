@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tiered-memory simulator: a trace through a fast and a slow tier, whose pages a policy moves.
+"""The tiered-memory simulator: runs a trace on a fast and a slow tier; a policy moves pages.
 
-docs/tiering.md says what it does exactly, and builds a policy and a telemetry source. kernel.py is
-the loop, golden.tier the plain model of its time without a policy; run.py is the loop around it.
+docs/tiering.md defines its behaviour and shows how to write a policy and a telemetry source.
+kernel.py is the event loop, and run.py calls it for each interval. golden.tier is the reference
+model of its timing without a policy.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import the simulator on first use: a configuration needs no compiler."""
+    """Import the simulator on first use, so that configurations work without a compiler."""
     for place, names in _PLACES.items():
         if name in names:
             return getattr(import_module(f"anemone.tiering.{place}"), name)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The second timing, compiled: banks, rows, refresh, bus turnaround; golden.dram says what it is.
+"""The DRAM timing, compiled: banks, rows, refresh, bus turnaround. golden.dram is its reference.
 
-Of each tier, of each channel: `channels` has a row of numbers, `banks` one a bank.
+For each tier and channel, `channels` has a row of numbers and `banks` has a row for each bank.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from anemone.tiering.drams import WRITES, drams
 
 _LONG_AGO = -1e9
 _CLOSED = -1.0
-# Columns of `shape`.
+# Columns of Banks.shape.
 _N, _GROUPS, _BANKS, _ROW_LINES = range(4)
-# Of `times`, in the order of Dram's fields behind gb_per_s.
+# Columns of Banks.times, in the order of Dram's fields after gb_per_s.
 (_BURST, _CAS_READ, _CAS_WRITE, _RCD, _RP, _RAS, _RTP, _WR, _CCD_SHORT, _CCD_LONG, _CCD_WRITE,
  _RRD, _FAW, _WTR, _TURN, _REFI, _RFC, _IDLE) = range(18)  # fmt: skip
-# Of a channel; the last four opened rows at the times from _ACTIVATES on.
+# Columns of Banks.channels; from _ACTIVATES on, the times of the last four activates.
 _REFRESH_AT, _REFRESHES, _COLUMN, _GROUP, _WROTE, _GATHERED, _WRITTEN, _ACTIVATES = range(8)
-# Of a bank.
+# Columns of Banks.banks.
 _ROW, _MAY_COLUMN, _MAY_ACTIVATE, _MAY_PRECHARGE = range(4)
 
 
 class Banks(NamedTuple):
-    """Of both tiers; all of length 0 in the first timing."""
+    """The state of both tiers; all arrays have length 0 in the queue timing."""
 
     shape: np.ndarray  # int64[2, 4]
     times: np.ndarray  # float64[2, 18]
     channels: np.ndarray  # float64[2, channels, 11]
     banks: np.ndarray  # float64[2, channels, banks, 4]
-    gathered: np.ndarray  # int64[2, channels, WRITES, 2]: bank and row of writes
+    gathered: np.ndarray  # int64[2, channels, WRITES, 2]: bank and row of buffered writes
 
 
 def make(config: TierConfig) -> Banks:
-    """Idle memory."""
+    """The state of idle memory."""
     if config.timing != "dram":
         return Banks(
             np.empty((0, 4), np.int64), np.empty((0, 18)), np.empty((0, 0, 11)),
@@ -124,7 +124,7 @@ def _access(times, channel, banks, number, group, row, at, write):  # type: igno
 
 @compiled()
 def extra(b, tier, at, line, write):  # type: ignore[no-untyped-def]
-    """golden.dram.DramModel.extra of a tier; line: the address in lines."""
+    """golden.dram.DramModel.extra for a tier. line: the address in lines."""
     gathered = b.gathered
     n, groups, per_group, row_lines = b.shape[tier]
     which = line % n

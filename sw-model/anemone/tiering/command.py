@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of `anemone tier`. Heavy imports wait until it runs, so that help is quick."""
+"""The command line of `anemone tier`. Slow imports are deferred, so that --help is fast."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
 
 _EXAMPLE = """
-**Example.** 1,024 fast pages of 4 KiB before a slow tier, without a policy:
+**Example.** A fast tier of 1,024 pages of 4 KiB and a slow tier, without a policy:
 
     $ cat tier.toml
     page = "4KiB"                      # or "2MiB"
-    outstanding = 10                   # reads in flight a thread
-    posted = 48                        # writes in flight a thread
+    outstanding = 10                   # reads in flight per thread
+    posted = 48                        # writes in flight per thread
     [fast]
     pages = 1024
     latency_ns = 114.1
-    gb_per_s = 123.4                   # 10^9 bytes a second
+    gb_per_s = 123.4                   # 10^9 bytes per second
     [slow]
     pages = 1048576
     latency_ns = 380.3
@@ -54,17 +54,21 @@ _EXAMPLE = """
     $ anemone tier --config tier.toml --trace sim/traces/redis.parquet --out tier
 
 DIR then has report.json (time, accesses by tier, migrations, CPU time) and timeline.parquet (the
-same by interval; with the column `op` also percentiles of the requests' latencies). A trace may
-have the columns thread, gap_ns, dep, kind and op beside addr and write; `anemone capture` of any
-program writes them. docs/tiering.md says exactly what the time is, and has all of TIER.toml.
+same by interval; with the column `op` also percentiles of the requests' latencies). Besides addr
+and
+write, a trace may have the columns thread, gap_ns, dep, kind and op, which `anemone capture`
+writes.
+docs/tiering.md defines the timing and describes TIER.toml.
 
-Traces of DRAMsim3, Ramulator 2 and gem5 (its text form) are read as they are; --clock-ns says how
-long a unit of their clock is, so that rows have gaps. Samples (`perf script` of memory events, or
-of DAMON's damon_aggregated) give the share of accesses that hits the fast tier, by a policy whose
-source is "oracle", and nothing else: report.json then has hit_ratio.
+Traces of DRAMsim3, Ramulator 2 and gem5 (text) are also accepted; --clock-ns gives the unit of
+their
+clock, so that rows have gaps. Samples (`perf script` of memory events, or of DAMON's
+damon_aggregated) only give the share of accesses that hits the fast tier (hit_ratio in
+report.json);
+a policy then needs the source "oracle".
 
-The same trace, configuration and seed give the same bytes, but for accesses_per_second. Bad input
-is one line on stderr and exit status 2, and DIR is as it was.
+The same trace, configuration and seed give identical files except for accesses_per_second. Invalid
+input gives one line on stderr and exit status 2, and DIR is unchanged.
 """
 
 
@@ -76,7 +80,7 @@ _Clock = Annotated[
     typer.Option(
         "--clock-ns",
         metavar="NS",
-        help="Of another simulator's trace: ns of a cycle (DRAMsim3), a tick (gem5, 0.001), an "
+        help="For another simulator's trace: ns of a cycle (DRAMsim3), a tick (gem5, 0.001) or an "
         "instruction (Ramulator's SimpleO3). Without it rows have no gaps.",
     ),
 ]
@@ -85,7 +89,7 @@ _Device = Annotated[
     typer.Option(
         "--device",
         metavar="NAME",
-        help="Latency and bandwidth of both tiers as a paper measured them: nemo, camp-cxl-a, "
+        help="Latency and bandwidth of both tiers from a paper: nemo, camp-cxl-a, "
         "camp-cxl-b, camp-cxl-c, camp-numa-skx, camp-numa-spr, caption-cxl-a, caption-cxl-b, "
         "caption-cxl-c or memstrata.",
     ),
@@ -99,8 +103,8 @@ _Timing = Annotated[
     typer.Option(
         "--timing",
         metavar="NAME",
-        help='"queue", a queue of lines before each tier, or "dram", behind it banks, rows, '
-        "refresh and bus turnaround. [default: TIER.toml's, queue]",
+        help='"queue": each tier serves a queue of lines; "dram": also banks, rows, refresh and '
+        "bus turnaround. [default: TIER.toml's, queue]",
         show_default=False,
     ),
 ]
@@ -122,15 +126,15 @@ def command(
     engine: Annotated[
         Backend | None,
         typer.Option(
-            help="Of the telemetry source nemo: the golden model, or the Verilated RTL, which "
-            "gives the same bytes, some 100,000 accesses a second. [default: TIER.toml's, model]",
+            help="For the telemetry source nemo: the golden model, or the Verilated RTL (same "
+            "results, about 100,000 accesses per second). [default: TIER.toml's, model]",
             show_default=False,
         ),
     ] = None,
     device_gib: _DeviceGib = _SIZE,
     as_json: _Json = False,
 ) -> None:
-    """Run a trace through a fast and a slow tier of memory, whose pages a policy may move."""
+    """Run a trace on a fast and a slow memory tier, between which a policy may move pages."""
     if ctx.invoked_subcommand:
         return
     for option, value in (("--config", config), ("--trace", trace), ("--out", out)):
@@ -180,7 +184,7 @@ def _check_clock(clock_ns: float | None) -> None:
 
 
 def _sampled(loaded: TierConfig, config: object, trace: Path, out: str, as_json: bool) -> None:
-    """A run on samples, which have no time."""
+    """Run on samples; they have no timing."""
     from anemone.tiering.config import made
     from anemone.tiering.parameters import NONE
     from anemone.tiering.result import write_both
@@ -188,7 +192,7 @@ def _sampled(loaded: TierConfig, config: object, trace: Path, out: str, as_json:
     from anemone.trace.samples import read_samples
 
     if loaded.telemetry not in (NONE, "oracle"):
-        allowed = '"oracle": of samples a policy is told what they are'
+        allowed = '"oracle": with samples a policy gets the samples themselves'
         raise InputError(config, "telemetry", "source", loaded.telemetry, allowed)
     samples = read_samples(trace, loaded.page_bytes)
     report, timeline = hit_ratios(loaded, samples, made(loaded)[0])
@@ -206,10 +210,10 @@ _COMPARE = """
 
     $ anemone tier compare --trace sim/traces/redis.parquet --device camp-cxl-a
 
-The fast tier holds --fast of the pages that the trace touches. With --config the machine is that of
-a TIER.toml, whose parameters its policy and source keep. A policy of your own beside the others:
-`--run own.py:Mine+pebs`; docs/tiering.md builds one. What the trace has no column for is not run,
-and the table says so.
+The fast tier holds the share --fast of the pages that the trace touches. --config takes the machine
+and the parameters of its policy and source from a TIER.toml. `--run own.py:Mine+pebs` runs your own
+policy; docs/tiering.md shows how to write one. A source that needs a column that the trace does not
+have is skipped with a message.
 """
 
 
@@ -243,7 +247,7 @@ def compare(
     device_gib: _DeviceGib = _SIZE,
     as_json: _Json = False,
 ) -> None:
-    """Run every policy on one trace, into one table."""
+    """Run every policy on one trace and print a table."""
     geometry = Geometry(device_gib=number(device_gib))
     from anemone import tiering
     from anemone.io.outputs import check_out, write_files, write_json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every policy on one trace, into one table: `anemone tier compare`."""
+"""Runs every policy on one trace, for `anemone tier compare`."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from anemone.tiering.parameters import NONE
 from anemone.tiering.run import Progress, simulate
 from anemone.trace import Trace
 
-OPTIMUM = "optimum"  # no policy, and the best placement that does not change
-# What is compared unless the user says otherwise: a policy, and the telemetry that it was published
-# with, or that the paper gives it.
+OPTIMUM = "optimum"  # the best static placement, without a policy
+# The default comparison: each policy with its published telemetry, or the telemetry that NEMO's
+# paper gives it.
 PAIRS = (
     (NONE, NONE), (OPTIMUM, NONE), ("hottest", "oracle"), ("hemem", "pebs"), ("hemem", "nemo"),
     ("memtis", "pebs"), ("memtis", "nemo"), ("tpp", "hint-faults"),
     ("numa-balancing", "hint-faults"), ("damos", "scan"), ("colloid", "pebs"),
 )  # fmt: skip
-# A source's parameters as a policy was published with them, where they are not the source's own.
+# A policy's published parameters of a source, if they are not the source's defaults.
 PUBLISHED = {("memtis", "pebs"): {"period": 199, "quota": 0.03}}  # htmm_sample_period, and 3 %
 FILE = "compare.json"
 _OUTSTANDING, _POSTED = 10, 48
@@ -32,7 +32,7 @@ _OUTSTANDING, _POSTED = 10, 48
 
 @dataclass(frozen=True)
 class Compared:
-    """A run: what ran, what came out, or why it could not (`refused`)."""
+    """A run: policy, telemetry, and its report or the reason why it could not run (`refused`)."""
 
     policy: str
     telemetry: str
@@ -43,9 +43,9 @@ class Compared:
 def sized(
     trace: Callable[[], Iterable[Trace]], page_bytes: int, share: float, name: str
 ) -> TierConfig:
-    """A machine for a trace: the fast tier holds a share of the pages touched, at least one.
+    """A machine for a trace: its fast tier holds a share of the touched pages, at least one.
 
-    name: of the device (devices.toml).
+    name: the device in devices.toml.
     """
     touched = np.zeros(0, np.uint64)
     for batch in trace():
@@ -66,10 +66,11 @@ def compare(
     progress: Progress | None = None,
     name: object = "trace",
 ) -> Iterator[Compared]:
-    """One run after the other. base: the machine; its parameters of a policy or source of the same
-    name are used, other policies and sources have their published ones.
+    """Run the pairs one after the other.
 
-    What cannot run on the trace, as a source needs a column that it has not, is told as refused.
+    base: the machine. Its parameters apply to its own policy and source; others have their
+    published parameters. If a source needs a column that the trace does not have, the run is
+    refused.
     """
     columns = set(next(iter(trace())).columns)
     for policy, telemetry in pairs:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that numba compiles, and keeps compiled until a file of their folder changes."""
+"""Functions compiled by numba, with a cache that is valid until a file in their folder changes."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from numba import njit
 
 
 def compiled(**options: Any) -> Callable[[Callable], Callable]:
-    """njit, with these options, that lets go of the interpreter.
+    """njit with these options, without the interpreter lock.
 
-    Functions of other files are compiled into a caller, and so are constants. numba's cache asks
-    for the caller's file only; here what is kept also bears what its whole folder said.
+    Functions and constants of other files are compiled into a caller, but numba's cache checks only
+    the caller's file. So the cache's key here also has a hash of the whole folder.
     """
 
     def decorate(function: Callable) -> Callable:
         found = njit(cache=True, nogil=True, **options)(function)
-        # There is no other way to it (numba 0.57 to 0.68; a test fails where it is lost).
+        # numba 0.57 to 0.68 has no public interface for this; a test fails if this stops working.
         kept = found._cache._cache_file
         kept._source_stamp = (
             kept._source_stamp,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run of the tiered-memory simulator is set to, and its file; docs/tiering.md."""
+"""The configuration of the tiered-memory simulator and its file format (docs/tiering.md)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from anemone.io.tables import Table, parse_toml, read_text, toml_place
 from anemone.tiering.drams import drams
 from anemone.tiering.parameters import POLICIES, SOURCES, alternative_sources, make, named
 
-FAST, SLOW = 0, 1  # the tiers, wherever they have a position
+FAST, SLOW = 0, 1  # the tiers' indices
 BASE_PAGE, HUGE_PAGE = 4096, 2 << 20  # bytes
 PAGES = {"4KiB": BASE_PAGE, "2MiB": HUGE_PAGE}
 TIMINGS = ("queue", "dram")
-# Of these the position of a name is its code in the kernel.
+# A name's position is its code in the kernel.
 STARTS = ("first-touch", "fast", "slow", "weighted", "optimum")
 ON_WRITE = ("restart", "wait")
 MOST_PAGES = 1 << 40
-MOST_NS = 1e12  # of one thing: beyond it times lose their fractions
+MOST_NS = 1e12  # largest single time: above it float64 times lose their fractions
 MOST_OUTSTANDING = 4096
 MOST_CHANNELS = 64
 MOST_SCALE = 1 << 20
@@ -31,9 +31,10 @@ _MOST_WEIGHT = 1 << 20
 
 @dataclass(frozen=True)
 class Tier:
-    """pages: its capacity; the slow tier's is unlimited where the file gives none. gb_per_s: 10^9
-    bytes a second; a line of 64 B takes 64 / gb_per_s ns. dram (drams.toml), channels: what is
-    behind it, in the second timing; in the first, of no account.
+    """A memory tier.
+
+    pages: its capacity; by default unlimited for the slow tier. gb_per_s: 10^9 bytes per second; a
+    line of 64 B takes 64 / gb_per_s ns. dram (drams.toml), channels: only used by the DRAM timing.
     """
 
     pages: int
@@ -45,12 +46,12 @@ class Tier:
 
 @dataclass(frozen=True)
 class Migration:
-    """How pages move: a line of 64 B is read in one tier, then written in the other.
+    """How pages move: each line of 64 B is read from one tier, then written to the other.
 
-    gb_per_s: lines are read no faster. lines: in flight. on_write: what a write to a page that is
-    being copied does, "restart" the copy (`retries` times, then the page stays) or "wait" until
-    it ends. unmap_ns: of the copying thread, a page. shootdown_ns: of each thread of the program,
-    a page, when its translation changes.
+    gb_per_s: limit of the reads. lines: limit of lines in flight. on_write: the effect of a write
+    to a page that is being copied: "restart" the copy (`retries` times, then the page stays), or
+    "wait" until the copy ends. unmap_ns: cost per page for the copying thread. shootdown_ns: cost
+    per page for each thread of the program when a translation changes.
     """
 
     gb_per_s: float = 10.0
@@ -63,7 +64,9 @@ class Migration:
 
 @dataclass(frozen=True)
 class Tlb:
-    """Of each thread: `entries` translations, `ways` a set, LRU. A miss delays its access."""
+    """The TLB of each thread: `entries` translations, `ways` per set, LRU. A miss delays the
+    access.
+    """
 
     entries: int
     walk_ns: float
@@ -72,9 +75,11 @@ class Tlb:
 
 @dataclass(frozen=True)
 class Flat:
-    """Flat memory mode in place of pages in tiers: all of the fast tier is near memory of sets, the
-    slow one has `ratio` far lines for each of its lines. As in FLAT.toml (docs/flat.md): dedicated,
-    byte addresses [start, end) of more near memory; policy and n, which misses swap.
+    """Flat memory mode instead of pages in tiers: the fast tier is near memory with one line per
+    set, and the slow tier has `ratio` far lines for each of them.
+
+    As in FLAT.toml (docs/flat.md): dedicated: byte addresses [start, end) of additional near
+    memory. policy, n: which misses swap.
     """
 
     ratio: int = 1
@@ -85,9 +90,11 @@ class Flat:
 
 @dataclass(frozen=True)
 class TierConfig:
-    """Nothing is checked here. outstanding, posted: reads, writes in flight a thread; posted None:
-    unlimited. start, weights: where pages go when first touched. policy, telemetry: names, with
-    their parameters. interval_ns: of the policy and the timeline; None: the policy's own.
+    """The configuration of a run; values are not checked here.
+
+    outstanding, posted: reads and writes in flight per thread; posted None is unlimited. start,
+    weights: the tier of a page at its first touch. policy, telemetry: names, with their parameters.
+    interval_ns: of the policy and the timeline; None is the policy's default.
     """
 
     page_bytes: int
@@ -111,7 +118,7 @@ class TierConfig:
 
     @property
     def flat_config(self) -> FlatConfig | None:
-        """Flat memory mode's sizes in lines; None: memory is not flat."""
+        """The configuration of flat memory mode; None if memory is not flat."""
         if not self.flat:
             return None
         near = self.fast.pages * self.page_bytes // LINE_BYTES
@@ -120,7 +127,7 @@ class TierConfig:
 
 
 def check_names(policy: str, telemetry: str) -> None:
-    """Raise InputError unless a command line's policy and source are there."""
+    """Raise InputError unless the policy and source of a command line exist and fit together."""
     words = Table("command line", "--run", {"policy": policy, "telemetry": telemetry})
     for key, known in (("policy", POLICIES), ("telemetry", SOURCES)):
         named(words, key, known, alone=True)
@@ -129,7 +136,7 @@ def check_names(policy: str, telemetry: str) -> None:
 
 
 def made(config: TierConfig) -> tuple[Any, Any]:
-    """(policy, source) that a configuration names, None for "none"."""
+    """The (policy, source) that a configuration names; None for "none"."""
     return (
         make(config.policy, POLICIES, config.policy_with),
         make(config.telemetry, SOURCES, config.telemetry_with),
@@ -137,14 +144,14 @@ def made(config: TierConfig) -> tuple[Any, Any]:
 
 
 def load_config(path: str | os.PathLike) -> TierConfig:
-    """Read a TIER.toml. Raises InputError, whatever is at `path`."""
+    """Read a TIER.toml. Raises InputError for any unusable file."""
     return parse_config(read_text(path), path)
 
 
 def parse_config(text: str, file: object) -> TierConfig:
-    """The configuration in a TOML text. `file` is what errors call it. Raises InputError.
+    """The configuration in a TOML text. `file`: its name in errors. Raises InputError.
 
-    A policy that asks for telemetry must be given a source.
+    A policy that needs telemetry must be given a source.
     """
     content = parse_toml(text, file)
     top = Table(file, "", content, lambda field: toml_place(text, field))
@@ -202,7 +209,7 @@ def _tier(top: Table, name: str, timing: str) -> Tier:
     table.only(*needs, optional=tuple(optional))
     content = table.content
     dram = table.choice("dram", tuple(drams())) if "dram" in content else None
-    # What is behind it cannot take longer than all of it.
+    # The tier's latency includes that of the DRAM.
     least = drams()[dram].idle if dram and timing == "dram" else 0
     return Tier(
         table.number("pages", MOST_PAGES) if "pages" in content else MOST_PAGES,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The agent that copies pages, a line at a time, through the queues of both tiers; compiled.
+"""The agent that copies pages line by line through the queues of both tiers; compiled.
 
-One page at a time: it is unmapped, its lines are read where they are and written where they are to
-be, and when the last has arrived the page's translation changes. Until then the program uses the
-old place. Both places count against the tiers' capacities while it lasts.
+It copies one page at a time: the page is unmapped, its lines are read from one tier and written to
+the other, and after the last write the page's translation changes. Until then the program uses the
+old frame. During the copy both frames count against the tiers' capacities.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _LINE_SHIFT = 6
 
 @compiled()
 def _frames(whole, memory, frame, joins):  # type: ignore[no-untyped-def]
-    """(first, number) of the frames that move with one: those of a whole page, or itself."""
+    """(first, number) of the frames that move together with a frame: a whole page, or itself."""
     span = whole[I_SPAN]
     if memory.table[frame] & BASE and not joins:
         return frame, 1
@@ -71,7 +71,9 @@ def _frames(whole, memory, frame, joins):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _movable(memory, first, count, to, joins):  # type: ignore[no-untyped-def]
-    """The frames are in use, as they were when the policy was asked, and not all where they go."""
+    """Whether the frames are in use, split or whole as they were for the policy, and not all in the
+    target tier.
+    """
     elsewhere = False
     for frame in range(first, first + count):
         entry = memory.table[frame]
@@ -83,7 +85,7 @@ def _movable(memory, first, count, to, joins):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _take(s, at, number, to):  # type: ignore[no-untyped-def]
-    """Begin to copy a page if it can move; 1 begun, 0 it does not move, -1 no frame is free."""
+    """Start to copy a page: 1 if started, 0 if it cannot move, -1 if no frame is free."""
     whole, time, memory = s.whole, s.time, s.memory
     joins = number < 0
     first, count = _frames(whole, memory, -1 - number if joins else number, joins)
@@ -103,7 +105,7 @@ def _take(s, at, number, to):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _next_job(s, at):  # type: ignore[no-untyped-def]
-    """Promote while the fast tier has free frames, else demote; moves without frames are
+    """Promote while the fast tier has free frames, else demote. Moves without a free frame are
     refused."""
     whole, copies = s.whole, s.copies
     while whole[I_UP] < whole[I_UPS] or whole[I_DOWN] < whole[I_DOWNS]:
@@ -128,7 +130,7 @@ def _next_job(s, at):  # type: ignore[no-untyped-def]
 
 @compiled(inline="always")
 def _log(whole, log_addr, log_flags, tier, frame, line, write):  # type: ignore[no-untyped-def]
-    """Log an access of the copy if its tier is logged; the log is not full."""
+    """Log an access of the copy if its tier is logged. The log must not be full."""
     if whole[I_LOG_TIERS] >> tier & 1:
         log_addr[whole[I_LOGGED]] = frame << whole[I_SHIFT] | line << _LINE_SHIFT
         log_flags[whole[I_LOGGED]] = COPY << KIND_SHIFT | tier * LOG_SLOW | write
@@ -140,10 +142,11 @@ def copy_line(  # type: ignore[no-untyped-def]
     whole, time, table, tiers, ring, log_addr, log_flags,
     banked, banks, at,
 ):  # fmt: skip
-    """The agent's next read or write, if that is what it does next; whether it was.
+    """Do the agent's next read or write. Returns False if there is no line to copy.
 
-    It takes arrays and not the state, because it is called for each line. tiers: float64[3, 2],
-    when each is free, ns a line, latency. banked: in the second timing, whose state is `banks`.
+    It takes arrays instead of the state because it is called for each line. tiers: float64[3, 2],
+    when each tier is free, ns per line, latency. banked: use the DRAM timing, with the state
+    `banks`.
     """
     lines, ahead, job = whole[I_JOB_LINES], whole[I_COPY_LINES], whole[I_JOB]
     if job < 0:
@@ -176,7 +179,7 @@ def copy_line(  # type: ignore[no-untyped-def]
         return True
     ring[line % ahead] = completion
     if time[F_WRITER] == NEVER:
-        # A copy that started over does not write before its first attempt's last line did.
+        # After a restart, a write must not issue before the last write of the attempt before.
         time[F_WRITER] = max(completion, time[F_LAST_WRITE])
     whole[I_READ] += 1
     time[F_NEXT_READ] = at + time[F_COPY_BUSY]
@@ -187,7 +190,7 @@ def copy_line(  # type: ignore[no-untyped-def]
 
 @compiled()
 def advance_copy(s, at):  # type: ignore[no-untyped-def]
-    """End a page's copy or begin one, when there is no line to copy."""
+    """Finish the current copy or start the next one, when there is no line to copy."""
     if s.whole[I_JOB] < 0:
         _next_job(s, at)
     else:
@@ -224,13 +227,13 @@ def _finish(s, at, count):  # type: ignore[no-untyped-def]
 
 @compiled()
 def copy_stops(s, at):  # type: ignore[no-untyped-def]
-    """The program writes to the page that is being copied: from the start, or never."""
+    """The program wrote to the page that is being copied: restart the copy, or give it up."""
     whole, time, memory = s.whole, s.time, s.memory
     whole[I_TRIES] += 1
     time[F_WRITER] = NEVER
     if whole[I_TRIES] <= whole[I_RETRIES]:
         whole[I_RESTARTED] += 1
-        # While it is being unmapped nothing has been read.
+        # If the page is still being unmapped, no line has been read yet.
         if whole[I_READ]:
             whole[I_READ] = whole[I_WRITTEN] = 0
             time[F_READER] = max(time[F_NEXT_READ], at)
@@ -245,7 +248,9 @@ def copy_stops(s, at):  # type: ignore[no-untyped-def]
 
 @compiled()
 def split(s, frame):  # type: ignore[no-untyped-def]
-    """Split a whole page into its frames, in place; whether it did. Not while it is copied."""
+    """Split a whole page into its frames, in place. Returns False if it is split, unused or being
+    copied.
+    """
     whole, memory = s.whole, s.memory
     first, count = _frames(whole, memory, frame, False)
     entry = np.int64(memory.table[first])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs of memories by name, as papers measured them (devices.toml)."""
+"""Pairs of memories that papers measured, by name (devices.toml)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FILE = Path(__file__).parent / "devices.toml"
 
 @dataclass(frozen=True)
 class Device:
-    """(latency_ns, gb_per_s, dram, channels) of both tiers, and where the figures come from."""
+    """(latency_ns, gb_per_s, dram, channels) of both tiers, and the source of the numbers."""
 
     fast: tuple[float, float, str, int]
     slow: tuple[float, float, str, int]
@@ -26,7 +26,7 @@ class Device:
 
 @cache
 def devices() -> dict[str, Device]:
-    """All that are known, by name."""
+    """All devices by name."""
     content = tomllib.loads(FILE.read_text(encoding="utf-8"))
     return {
         name: Device(tuple(d["fast"].values()), tuple(d["slow"].values()), d["source"])
@@ -35,14 +35,15 @@ def devices() -> dict[str, Device]:
 
 
 def device(name: str) -> Device:
-    """Raises InputError that names the option."""
+    """The device of this name. Raises InputError, which names the option."""
     if name not in devices():
         raise InputError("command line", "options", "--device", name, ", ".join(devices()))
     return devices()[name]
 
 
 def with_device(config: TierConfig, name: str) -> TierConfig:
-    """The same with another pair of memories, whose capacities stay, as small as it is.
+    """The configuration with another device's latencies and bandwidths, at its own capacities and
+    scale.
 
     Raises InputError.
     """
@@ -57,7 +58,7 @@ def with_device(config: TierConfig, name: str) -> TierConfig:
 
 
 def with_timing(config: TierConfig, name: str | None) -> TierConfig:
-    """The same in another timing; None: in its own. Raises InputError."""
+    """The configuration with another timing, or unchanged for None. Raises InputError."""
     if name is None:
         return config
     if name not in TIMINGS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DRAM by name (drams.toml): what the second timing needs to know of it."""
+"""DRAM parameters of the DRAM timing, by name (drams.toml)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import astuple, dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 
-_TIMES = 6  # Dram's fields from here on are times
-WRITES = 32  # lines that a channel's controller gathers before it writes them
+_TIMES = 6  # index of the first of Dram's fields that is a time
+WRITES = 32  # lines that a channel's controller buffers before it writes them
 
 
 @dataclass(frozen=True)
 class Dram:
-    """drams.toml says what each is; all ns but for channels, groups, banks and row_lines."""
+    """drams.toml documents the fields. All are in ns but channels, groups, banks and row_lines."""
 
     source: str
     channels: int
@@ -42,22 +42,22 @@ class Dram:
 
     @property
     def idle(self) -> float:
-        """A read of a row that is closed, to the end of its burst."""
+        """Time of a read from a closed row, to the end of its burst."""
         return self.rcd + self.cas_read + self.burst
 
     def slower(self, k: int) -> Dram:
-        """Of a machine k times smaller (scaling.py), in which everything takes k times as long."""
+        """The DRAM of a machine scaled down by k (scaling.py): everything takes k times as long."""
         slow = {f.name: getattr(self, f.name) * k for f in fields(self)[_TIMES:]}
         return replace(self, gb_per_s=self.gb_per_s / k, **slow)
 
     @property
     def times(self) -> tuple[float, ...]:
-        """All of them, burst to rfc."""
+        """All times, burst to rfc."""
         return astuple(self)[_TIMES:]
 
 
 @cache
 def drams() -> dict[str, Dram]:
-    """All that are known, by name."""
+    """All DRAM types by name."""
     text = (Path(__file__).parent / "drams.toml").read_text(encoding="utf-8")
     return {name: Dram(**values) for name, values in tomllib.loads(text).items()}

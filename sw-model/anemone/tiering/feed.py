@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trace as its threads take it: each its own rows in order, some of them far ahead in the file.
+"""Feeds a trace to its threads: each takes its own rows in order, and threads may drift apart.
 
-Rows that were read and not yet issued are in a pool of fixed size. When it is full, further rows go
-to a temporary file, so that memory does not grow with the trace however far its threads drift
-apart.
+Rows that were read but not issued are in a pool of fixed size. When it is full, rows go to a
+temporary file, so that memory use does not grow with the trace.
 """
 
 from __future__ import annotations
@@ -20,21 +19,21 @@ from anemone.tiering.state import I_BLOCK, I_BLOCKS_FREE, State
 from anemone.trace import COLUMNS, Trace
 
 POOL = 1 << 22  # rows
-_BLOCKS = 16, 4096  # rows of a block, least and most
-_SLICE = 1 << 16  # rows put into the pool at a time: what the processor's cache holds
+_BLOCKS = 16, 4096  # smallest and largest number of rows in a block
+_SLICE = 1 << 16  # rows put into the pool at a time; fits the processor's cache
 UNKNOWN = 1 << 62
 _COLUMNS = ("addr", "write", "gap_ns", "dep", "kind", "op")  # in append's order
 
 
 def pool_size(threads: int, rows: int = POOL) -> tuple[int, int]:
-    """(blocks, rows of a block): each thread may have two, and so many again are for all."""
+    """(blocks, rows per block): two blocks for each thread, and as many shared by all."""
     block = min(max(rows // (4 * threads), _BLOCKS[0]), _BLOCKS[1])
     block = 1 << block.bit_length() - 1
     return max(rows // block, 4 * threads), block
 
 
 def thread_numbers(traces: Iterable[Trace]) -> tuple[np.ndarray, np.ndarray]:
-    """(numbers, ascending; rows of each) of the threads in a trace."""
+    """(the threads' numbers, ascending; the number of rows of each)."""
     rows = np.zeros(1 << 16, np.int64)
     for trace in traces:
         rows += np.bincount(trace.thread, minlength=len(rows))
@@ -43,9 +42,9 @@ def thread_numbers(traces: Iterable[Trace]) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Feed:
-    """Puts the rows of a trace into a state's pool as threads need them.
+    """Puts rows of a trace into a state's pool when threads need them.
 
-    read: rows that were read of the trace so far. seconds: of wall-clock time, that took.
+    read: rows read so far. seconds: wall-clock time spent on reading.
     """
 
     def __init__(self, state: State, traces: Iterable[Trace], numbers: np.ndarray) -> None:
@@ -55,14 +54,15 @@ class Feed:
         self._index = np.zeros(1 << 16, np.int64)
         self._index[numbers] = np.arange(len(numbers))
         self._threads = len(numbers)
-        # By thread: (place, rows) in the file, in order; once there, its further rows follow.
+        # By thread: (position, rows) in the file, in order. A thread with rows in the file also
+        # puts its later rows there.
         self._deferred: dict[int, deque[tuple[int, int]]] = {}
         self._file = None
         self._record = np.dtype([(name, COLUMNS[name].dtype) for name in _COLUMNS])
         self._has: set[str] = set()
 
     def need(self, thread: int) -> None:
-        """Give a thread without rows its next ones, or find that it has no more."""
+        """Supply rows to a thread that has none in the pool, or find that the trace has no more."""
         threads = self._state.threads
         while not threads.rows[thread]:
             if thread in self._deferred:
@@ -76,7 +76,7 @@ class Feed:
             self._file.close()
 
     def _next(self) -> bool:
-        """Some more rows of the trace into the pool; whether there were any."""
+        """Put more rows of the trace into the pool. Returns False at the end of the trace."""
         part = next(self._parts, None)
         if part is None:
             started = time.perf_counter()
@@ -125,7 +125,9 @@ class Feed:
             place += count * self._record.itemsize
 
     def _back(self, thread: int) -> None:
-        """A block of a thread's rows out of the file; the pool has kept one for it."""
+        """Bring a block of a thread's rows back from the file; the pool has reserved a block for
+        it.
+        """
         whole, threads = self._state.whole, self._state.threads
         assert whole[I_BLOCKS_FREE] > 0
         block = int(whole[I_BLOCK])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a policy and a telemetry source are: classes to derive from; docs/tiering.md builds both.
+"""Base classes of policies and telemetry sources; docs/tiering.md shows how to write both.
 
-Both are made with their parameters, as keywords: those of their table in TIER.toml.
+Their constructors take the parameters of their table in TIER.toml as keywords.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _NONE = np.empty(0, np.int64)
 
 @dataclass(frozen=True)
 class Heat:
-    """What a source saw since it was last asked: accesses, as it estimates them.
+    """A source's estimate of the accesses since the last call.
 
-    units: float64[n], of each unit. writes: float64[n], those of them by stores; zeros where the
-    source cannot tell. base_page, base: int64[m] and float64[m, span], of the frames of some whole
-    pages, by their first frame, ascending. threads: float64[t], accesses by thread of the program,
-    of a source that tells whose they are. cpu_ns: what it cost to process.
+    units: float64[n], accesses of each unit. writes: float64[n], those by stores; zeros if the
+    source cannot distinguish them. base_page, base: int64[m] and float64[m, span], first frame of
+    some whole pages, ascending, and the accesses of each of their frames. threads: float64[t],
+    accesses by thread, if the source knows the thread. cpu_ns: cost of processing.
     """
 
     units: np.ndarray
@@ -35,13 +35,12 @@ class Heat:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a policy is told at the end of an interval.
+    """The input of a policy at the end of an interval.
 
-    now_ns: the time. units: what may move. heat: what the source saw of them in the interval.
-    free, capacity: frames free and in all of the fast and the slow tier. span: frames of a whole
-    page. frame_bytes: of one.
-    accesses, mean latency of an access (ns) by tier: of the interval, as the memory controllers
-    tell.
+    now_ns: the time. units: everything that may move. heat: the source's estimate for the interval.
+    free, capacity: free frames and all frames of the fast and the slow tier. span: frames of a
+    whole page. frame_bytes: size of a frame. accesses, latency_ns: accesses and their mean latency
+    in the interval by tier, from the memory controllers.
     """
 
     now_ns: float
@@ -55,21 +54,20 @@ class Statistics:
     latency_ns: tuple[float, float]
 
     def frames(self) -> np.ndarray:
-        """int64[n], the frames that each unit has."""
+        """The number of frames of each unit: int64[n]."""
         return np.where(self.units.split, 1, self.span)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a policy asks for; each int64[k], frames of units.
+    """The decision of a policy. Units are given by their frames, int64[k].
 
-    promote, demote: move to the fast, the slow tier, in this order; promotions go first while the
-    fast tier has free frames. split: whole pages. join: first frames of pages that are split.
-    watch: first frames of the pages whose frames the source should count next, where it cannot
-    count all; None leaves it to the source.
-    quota: float64[t], the share of its processor that each thread may take from the next period of
-    the scheduler on (costs.toml); None leaves them as they are.
-    cpu_ns: what it took to decide; the answer counts from then on.
+    promote, demote: units to move to the fast and to the slow tier, in order; promotions go first
+    while the fast tier has free frames. split: whole pages to split. join: first frames of split
+    pages to join. watch: first frames of the pages whose frames the source should count next, if it
+    cannot count all; None lets the source choose. quota: float64[t], the share of its processor
+    that each thread may use from the scheduler's next period on (costs.toml); None changes nothing.
+    cpu_ns: time to decide, after which the answer takes effect.
     """
 
     promote: np.ndarray = field(default_factory=lambda: _NONE)
@@ -82,59 +80,65 @@ class Answer:
 
 
 class Policy:
-    """Decides, each interval, which pages move. `act` is what a policy must have."""
+    """Decides each interval which pages move. A subclass must define `act`."""
 
-    interval_ms = 1000.0  # unless TIER.toml says otherwise
-    splits = False  # whether it asks for pages to be split or joined
-    by_thread = False  # whether it needs a source that tells whose the accesses are
+    interval_ms = 1000.0  # default; TIER.toml can change it
+    splits = False  # whether it splits or joins pages
+    by_thread = False  # whether it needs a source with accesses by thread
 
     def start(self, threads: int, trace: object) -> None:
-        """The program has so many threads. trace: what errors call it. Raises InputError."""
+        """Called before the run. threads: the program's threads. trace: its name in errors. Raises
+        InputError.
+        """
 
     def act(self, seen: Statistics) -> Answer:
         raise NotImplementedError
 
 
 class Source:
-    """Tells how hot pages are. `heat` is what a source must have.
+    """Estimates how hot pages are. A subclass must define `heat`.
 
-    sample_ms: how often `sample` is called; None: never. line_ns: instructions a telemetry line,
-    beside its access. acknowledges: each is written back.
+    sample_ms: interval of calls of `sample`; None for no calls. line_ns: processing time of a
+    telemetry line, in addition to its access. acknowledges: whether each line is written back.
     """
 
     needs: tuple[str, ...] = ()  # columns of the trace
     sample_ms = None
     line_ns = 0.0
     acknowledges = False
-    by_thread = False  # whether it tells whose the accesses are: Heat.threads
+    by_thread = False  # whether it sets Heat.threads
 
     def start(self, machine: Machine) -> None:
-        """Ask for what it needs: Machine.log, sample, mark, fault."""
+        """Called before the run, to set up its inputs: Machine.log, sample, mark, fault."""
 
     def events(self, addr: np.ndarray, flags: np.ndarray) -> None:
-        """Accesses that were logged, in the order in which the memory served them."""
+        """Logged accesses, in the order in which memory served them."""
 
     def sample(self, machine: Machine) -> bool:
-        """Called every sample_ms. True: an interrupt, ask the policy now."""
+        """Called every sample_ms. True raises an interrupt: the policy is called now."""
         return False
 
     def lines(self, machine: Machine) -> int:
-        """An interval ends: how many telemetry lines are to be read through the slow tier."""
+        """Called at the end of an interval: the number of telemetry lines to read from the slow
+        tier.
+        """
         return 0
 
     def read_line(self, number: int) -> None:
-        """Line `number` is read now: all events before it have been seen, and none after."""
+        """Line `number` is read now. All events before this moment have been delivered, none
+        after.
+        """
 
     def heat(self, machine: Machine, units: Units) -> Heat:
-        """After the last line: what was seen since the last call."""
+        """Called after the last line: the estimate since the last call."""
         raise NotImplementedError
 
     def watch(self, frames: np.ndarray | None) -> None:
-        """The pages begin to move; what of them the policy wants counted (Answer.watch)."""
+        """Called when pages begin to move. frames: Answer.watch."""
 
     def counts(self, machine: Machine) -> dict[str, float]:
-        """What the report says of it."""
+        """The source's entries in the report."""
         return {}
 
     def close(self) -> None:
-        """The run is over, well or not."""
+        """Called at the end of the run, also after an error."""

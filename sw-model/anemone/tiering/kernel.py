@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The event loop of the simulator, compiled: accesses of the program in their order of issue.
+"""The event loop of the simulator, compiled: the program's accesses in order of issue.
 
-golden.tier says what the time is where there is no policy; this is the same, bit for bit. Beside
-the program's threads two agents issue accesses: one copies pages (copying.py), one harvests
-telemetry. Whatever issues first goes first; of equal times threads before agents, and of
-threads the lower number.
+Without a policy its times are bit-exactly those of golden.tier. Besides the program's threads, two
+agents issue accesses: one copies pages (copying.py), one harvests telemetry. The earliest access
+goes first. At equal times threads go before agents, and lower thread numbers go first.
 """
 
 from __future__ import annotations
@@ -71,9 +70,10 @@ from anemone.tiering.state import (
 from anemone.tiering.threads import look_up, settle, translation
 from anemone.trace import KINDS
 
-# Why the kernel returns: the requested time has come; the trace has ended; thread I_WHO has no rows
-# in the pool; the log or the requests are full; telemetry line I_LINE was read, or the last one
-# written back; page I_PAGE finds no free frame, or is outside flat memory.
+# Why the kernel returned. UNTIL: the requested time was reached. END: the trace ended. ROWS: thread
+# I_WHO has no rows in the pool. LOG, OPS: the log or the table of requests is full. LINE: telemetry
+# line I_LINE was read. HARVESTED: the last line was written back. FULL: page I_PAGE has no free
+# frame or is outside flat memory.
 UNTIL, END, ROWS, LOG, OPS, LINE, HARVESTED, FULL = range(8)
 _RESTART = ON_WRITE.index("restart")
 _RFO = KINDS.index("rfo")
@@ -84,7 +84,7 @@ _LINE = np.uint64(6)
 
 @compiled()
 def _first_touch(whole, memory, frame):  # type: ignore[no-untyped-def]
-    """Give a page its tier; returns its entry, 0 if no frame is free."""
+    """Assign a tier to a page. Returns its entry, 0 if no frame is free."""
     span, start = whole[I_SPAN], whole[I_START]
     wanted, other = FAST, SLOW
     if start == 1:
@@ -109,7 +109,7 @@ def _first_touch(whole, memory, frame):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _request(whole, ops, number, issue, completion):  # type: ignore[no-untyped-def]
-    """Record an access of a request; the table is not full."""
+    """Record an access of a request. The table must not be full."""
     mask = np.uint64(len(ops.number) - 1)
     at = (number * _SPREAD) >> _32 & mask
     while ops.number[at] != number:
@@ -137,10 +137,11 @@ def larger(ops, into):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _harvest(s, whole, time, tiers, at):  # type: ignore[no-untyped-def]
-    """The next access of the harvest, at the slow tier; LINE if it read one, UNTIL if not.
+    """The next access of the harvest to the slow tier. Returns LINE if it read a line, else UNTIL,
+    or HARVESTED after the last write-back.
 
-    A line is read, and when it has come it is written back, if the source acknowledges. Its
-    instructions pass, then the next line is read; behind the last one, nothing.
+    Each line is read, then written back if the source acknowledges, then processed; then the next
+    line is read.
     """
     start = max(at, tiers[0, SLOW])
     tiers[0, SLOW] = start + tiers[1, SLOW]
@@ -164,9 +165,10 @@ def _harvest(s, whole, time, tiers, at):  # type: ignore[no-untyped-def]
 
 @compiled(inline="always")
 def _issue(time, flags, reads, last_read, writes):  # type: ignore[no-untyped-def]
-    """When a row issues; as golden.tier. time: of the thread's access before, with the gap.
+    """When a row issues, as in golden.tier.
 
-    reads, writes: completion of the read and of the write that it may have to wait for.
+    time: issue of the thread's previous access plus the gap. reads, writes: completion of the read
+    and of the write that it may have to wait for.
     """
     if flags & WRITE:
         return max(time, writes)
@@ -176,7 +178,7 @@ def _issue(time, flags, reads, last_read, writes):  # type: ignore[no-untyped-de
 
 @compiled()
 def _make_ready(s, thread):  # type: ignore[no-untyped-def]
-    """A thread gets the key of its next row; ROWS if that is not there."""
+    """Set a thread's key for its next row. Returns ROWS if the row is not in the pool."""
     whole, threads = s.whole, s.threads
     if threads.rows[thread] == 0:
         if threads.left[thread]:
@@ -204,7 +206,7 @@ def _make_ready(s, thread):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _delayed(s, thread, frame):  # type: ignore[no-untyped-def]
-    """Whether a hint fault or a page walk puts the first thread back among those to come."""
+    """Apply a hint fault or page walk to the thread. Returns whether it delays the access."""
     time, table, threads, seen = s.time, s.memory.table, s.threads, s.seen
     entry, delay = np.int64(table[frame]), 0.0
     if entry & TRAP:
@@ -225,7 +227,9 @@ def _delayed(s, thread, frame):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _waits(s, thread, at):  # type: ignore[no-untyped-def]
-    """A write to a page that is being copied: whether it waits, or else the copy starts over."""
+    """Handle a write to a page that is being copied. Returns True if it waits; otherwise the copy
+    restarts or is given up.
+    """
     whole, time, threads = s.whole, s.time, s.threads
     if whole[I_ON_WRITE] == _RESTART:
         copy_stops(s, at)
@@ -241,7 +245,7 @@ def _waits(s, thread, at):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _sample(s, thread, addr, flags):  # type: ignore[no-untyped-def]
-    """A sample is due; a store's fetch and a write are of a store."""
+    """Take a sample. Writes and fetches for a store (RFO) count as stores."""
     whole, seen, threads = s.whole, s.seen, s.threads
     threads.sample[thread] = whole[I_SAMPLE_PERIOD]
     threads.stall[thread] += s.time[F_SAMPLE_COST]
@@ -256,9 +260,8 @@ def _sample(s, thread, addr, flags):  # type: ignore[no-untyped-def]
 
 @compiled()
 def run(s, until):  # type: ignore[no-untyped-def]
-    """Issue all accesses before `until`; returns why it stopped, and continues when called
-    again."""
-    # An array is taken out of its tuple once: to do so counts a reference.
+    """Issue all accesses before `until`. Returns why it stopped; the next call continues."""
+    # Arrays are taken out of their tuples only once, because each time costs a reference count.
     whole, time = s.whole, s.time
     row_addr, row_flags, row_gap, row_op = s.rows.addr, s.rows.flags, s.rows.gap, s.rows.op
     after, free_blocks = s.rows.after, s.rows.free
@@ -365,7 +368,7 @@ def run(s, until):  # type: ignore[no-untyped-def]
             if sample[thread] == 0:
                 _sample(s, thread, addr, flags)
 
-        # To the thread's next row.
+        # Advance to the thread's next row.
         in_pool[thread] -= 1
         left[thread] -= 1
         place += 1
@@ -390,10 +393,10 @@ def run(s, until):  # type: ignore[no-untyped-def]
 
 @compiled()
 def append(s, index, addr, write, gap, dep, kind, op, reserve):  # type: ignore[no-untyped-def]
-    """Rows go to their threads; returns how many, which are all unless blocks ran out.
+    """Put rows into the pool. Returns how many: all, unless it runs out of blocks.
 
-    index: int64[n], the thread of each row; of length 0: all are of thread 0. So for the other
-    columns that there are not. reserve: blocks that stay free.
+    index: int64[n], the thread of each row; empty if all are of thread 0. Other columns are empty
+    if the trace does not have them. reserve: number of blocks that must stay free.
     """
     whole, rows, threads = s.whole, s.rows, s.threads
     block = whole[I_BLOCK]
@@ -402,7 +405,7 @@ def append(s, index, addr, write, gap, dep, kind, op, reserve):  # type: ignore[
         thread = index[i] if len(index) else 0
         place = threads.tail[thread]
         if place < 0 or place & within == 0:
-            # A block that was consumed to its end has been given back.
+            # The thread's last block is full, or was consumed and freed.
             if whole[I_BLOCKS_FREE] <= reserve:
                 return i
             whole[I_BLOCKS_FREE] -= 1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated machine as telemetry sources and the simulator's loop use it: its kernel's state.
+"""The simulated machine: the kernel's state, as telemetry sources and the run loop use it.
 
-Frames are numbered by address: frame f of a machine whose pages may split is 4 KiB, otherwise a
-page. A unit is what moves: a whole page, by its first frame, or a frame of a split one.
+Frames are numbered by address. A frame is 4 KiB if pages may split, otherwise a page. A unit is
+something that moves: a whole page, named by its first frame, or a frame of a split page.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ from anemone.tiering.state import (
 )
 from anemone.trace import KINDS
 
-_LOG = 1 << 20  # accesses between two looks at the log
+_LOG = 1 << 20  # size of the log, in accesses
 _FAULTS = 1 << 20
 
 
 @dataclass(frozen=True)
 class Units:
-    """What may move. frame: int64[n], ascending. tier: uint8[n], 0 fast, 1 slow. split: bool[n]."""
+    """All units. frame: int64[n], ascending. tier: uint8[n], 0 fast, 1 slow. split: bool[n]."""
 
     frame: np.ndarray
     tier: np.ndarray
@@ -70,7 +70,7 @@ class Units:
 
 
 class Machine:
-    """config, geometry: as given. columns: those of the trace. splits: pages may split."""
+    """config, geometry: as given. columns: of the trace. splits: whether pages may split."""
 
     def __init__(
         self,
@@ -87,12 +87,12 @@ class Machine:
         self.span = int(self.state.whole[I_SPAN])
         self.frame_shift = int(self.state.whole[I_SHIFT])
         self.rng = np.random.default_rng(config.seed)
-        self.now = 0.0  # ns, when a source or policy is called
+        self.now = 0.0  # ns, at each call of a source or policy
 
-    # What sources ask for, before the run.
+        # Setup by sources, before the run.
 
     def log(self, tiers: tuple[int, ...]) -> None:
-        """Give the source every access of these tiers (`Source.events`), copies too."""
+        """Pass every access to these tiers to `Source.events`, including copies."""
         self.state.whole[I_LOG_TIERS] = sum(1 << tier for tier in set(tiers))
         self._replace_seen(log_addr=np.empty(_LOG, np.uint64), log_flags=np.empty(_LOG, np.uint8))
 
@@ -104,10 +104,10 @@ class Machine:
         kinds: tuple[str, ...],
         tiers: tuple[int, ...],
     ) -> None:
-        """Keep every period-th access of each thread, of these kinds and tiers.
+        """Sample every period-th access of each thread, of these kinds and tiers.
 
-        Each costs its thread cost_ns. What does not fit the buffer, of `buffer` samples, is
-        dropped. Threads begin at random places of the period.
+        Each sample costs its thread cost_ns. Samples beyond the buffer's size are dropped. Threads
+        start at random positions in the period.
         """
         whole, threads = self.state.whole, self.state.threads
         whole[I_SAMPLE_PERIOD] = period
@@ -120,63 +120,63 @@ class Machine:
         )
 
     def mark(self) -> None:
-        """Keep which frames were read or written, as page tables do (`take_marks`)."""
+        """Record which frames are read or written, as page tables do (`take_marks`)."""
         self.state.whole[I_MARK] = 1
 
     def fault(self, cost_ns: float) -> None:
-        """Frames may be made to fault (`trap`) at their next access, which costs its thread."""
+        """Enable hint faults (`trap`). cost_ns: cost of a fault for its thread."""
         self.state.time[F_FAULT_COST] = cost_ns * self.config.scale
         self._replace_seen(fault_frame=np.empty(_FAULTS, np.int64), fault_time=np.empty(_FAULTS))
 
     def period(self, period: int) -> None:
-        """Another one of the samples, from each thread's next on."""
+        """Change the sampling period, from each thread's next sample on."""
         self.state.whole[I_SAMPLE_PERIOD] = period
 
     def prefer(self, best: np.ndarray) -> None:
-        """bool[pages]: what the placement "optimum" puts into the fast tier."""
+        """Set the pages that the placement "optimum" puts into the fast tier: bool[pages]."""
         self.state = self.state._replace(memory=self.state.memory._replace(best=best))
 
     def _replace_seen(self, **arrays: np.ndarray) -> None:
         self.state = self.state._replace(seen=self.state.seen._replace(**arrays))
 
-    # What sources saw.
+    # Results for sources.
 
     def take_log(self) -> tuple[np.ndarray, np.ndarray]:
         """(addr uint64[n], flags uint8[n]) of the accesses logged since the last call.
 
-        Views, good until the next access. flags: bit 0 write, bit 1 slow tier, then the position
-        in KINDS, or past them for a copy of a page.
+        The arrays are views, valid until the next access. flags: bit 0 write, bit 1 slow tier,
+        above them the position in KINDS, or COPY for a copy of a page.
         """
         whole, seen = self.state.whole, self.state.seen
         n, whole[I_LOGGED] = int(whole[I_LOGGED]), 0
         return seen.log_addr[:n], seen.log_flags[:n]
 
     def take_samples(self) -> tuple[np.ndarray, np.ndarray]:
-        """(addr uint64[n], store bool[n]) of the samples since the last call; views."""
+        """(addr uint64[n], store bool[n]) of the samples since the last call, as views."""
         whole, seen = self.state.whole, self.state.seen
         n, whole[I_SAMPLED] = int(whole[I_SAMPLED]), 0
         return seen.sample_addr[:n], seen.sample_store[:n]
 
     def take_faults(self) -> tuple[np.ndarray, np.ndarray]:
-        """(frame int64[n], ns float64[n]) of the faults since the last call; views."""
+        """(frame int64[n], ns float64[n]) of the faults since the last call, as views."""
         whole, seen = self.state.whole, self.state.seen
         n, whole[I_FAULTS] = int(whole[I_FAULTS]), 0
         return seen.fault_frame[:n], seen.fault_time[:n]
 
     def take_marks(self, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(read or written bool[n], written bool[n]) of frames since last asked."""
+        """(accessed bool[n], written bool[n]) of frames since the last call for them."""
         entries = self.state.memory.table[frames]
         self.state.memory.table[frames] = entries & np.uint8(~(ACCESSED | DIRTY) & 0xFF)
         return entries & ACCESSED != 0, entries & DIRTY != 0
 
     def trap(self, frames: np.ndarray) -> None:
-        """The next access to each of these frames, which are in use, faults."""
+        """Make the next access to each of these frames fault. They must be in use."""
         self.state.memory.table[frames] |= np.uint8(TRAP)
 
-    # What there is.
+    # Queries.
 
     def units(self) -> Units:
-        """All that may move, by frame."""
+        """All units, in order of frames."""
         table = self.state.memory.table
         frame = np.flatnonzero(table)
         if self.span > 1:
@@ -187,27 +187,27 @@ class Machine:
 
     @property
     def free(self) -> tuple[int, int]:
-        """Frames that are free, fast and slow."""
+        """Free frames of the fast and of the slow tier."""
         memory = self.state.memory
         fast, slow = (memory.capacity - memory.used).tolist()
         return fast, slow
 
     def frames_of(self, addr: np.ndarray) -> np.ndarray:
-        """int64[n], the frames of byte addresses."""
+        """The frames of byte addresses: int64[n]."""
         return (addr >> np.uint64(self.frame_shift)).astype(np.int64)
 
     def rows_left(self) -> np.ndarray:
-        """int64[threads], rows of the trace that each thread has not issued yet."""
+        """Rows of the trace that each thread has not issued yet: int64[threads]."""
         return self.state.threads.left.copy()
 
-    # What changes the machine.
+    # Changes.
 
     def hold(self, ns: np.ndarray) -> None:
-        """float64[threads]: each loses at least so much before an access, once."""
+        """Delay the next access of each thread by at least this time: float64[threads]."""
         np.maximum(self.state.threads.stall, ns, out=self.state.threads.stall)
 
     def read_lines(self, lines: int, cost_ns: float, acknowledge: bool, now: float) -> None:
-        """Begin to read telemetry lines, one after the other (kernel.LINE), at a time to come."""
+        """Start to read telemetry lines one after the other (kernel.LINE) at the time `now`."""
         whole, time = self.state.whole, self.state.time
         whole[[I_LINE, I_PHASE]] = 0
         whole[I_LINES], whole[I_ACK] = lines, acknowledge
@@ -216,13 +216,15 @@ class Machine:
 
     @property
     def reading(self) -> bool:
-        """Telemetry lines are still to be read or acknowledged."""
+        """Whether telemetry lines still have to be read or acknowledged."""
         return bool(self.state.time[F_HARVEST] < NEVER)
 
     def move(self, up: np.ndarray, down: np.ndarray, join: np.ndarray, now: float) -> None:
-        """Units that are to move from now on, in this order; those not begun before are forgotten.
+        """Set the units to move from now on, in order; earlier moves that have not started are
+        dropped.
 
-        join: first frames of split pages that become whole again, fast if all of it is, else slow.
+        join: first frames of split pages to join: in the fast tier if all their frames are there,
+        else in the slow tier.
         """
         state, whole = self.state, self.state.whole
         table = state.memory.table
@@ -241,11 +243,11 @@ class Machine:
             state.time[F_AGENT] = min(state.time[F_AGENT], now)
 
     def split(self, frames: np.ndarray) -> int:
-        """Split the whole pages that these frames are the first of; returns how many were."""
+        """Split the whole pages that start at these frames. Returns how many were split."""
         return sum(bool(split(self.state, frame)) for frame in frames.tolist())
 
     def more_requests(self) -> None:
-        """A larger table of requests."""
+        """Enlarge the table of requests."""
         old = self.state.ops
         into = Ops(*(np.zeros(2 * len(column), column.dtype) for column in old))
         kernel.larger(old, into)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flat memory mode with time: which accesses hit near memory, and how long near and far take.
+"""The timing of flat memory mode: which accesses hit near memory, and the times of near and far.
 
-docs/flat.md says what hits, misses and swaps; golden.flat is the same with the contents. A set's
-state is a word of 16 bits, so that the processor's caches hold many.
+docs/flat.md defines hits, misses and swaps; golden.flat is the reference with the contents. A set's
+state is a 16-bit word, so that the processor's caches hold many sets.
 
-Near memory serves an access for the time of the lines that it reads and writes there. When it has
-answered, a miss goes to far memory and takes the time of its lines there: a swap's write follows
-its read. A read that misses completes when far memory has answered, a write that does not swap when
-far memory has accepted it, all others when near memory has answered.
+Near memory is busy for the lines that an access reads and writes there. After near memory's
+response a miss goes to far memory, which is busy for its lines there; a swap's write follows its
+read. A read that misses and a write that misses without a swap complete with far memory; all other
+accesses complete with near memory.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from anemone.flat.result import DEDICATED, HIT, MISS, SWAP, Counts
 from anemone.tiering.compiled import compiled
 from anemone.tiering.config import FAST, SLOW
 
-# Beside the outcomes of anemone.flat: a miss that does not swap but is counted in its set (`nth`),
-# and an address where there is no memory.
+# Additional outcomes to those of anemone.flat: a miss that does not swap but is counted in its set
+# (`nth`), and an address outside memory.
 COUNTED, OUTSIDE = 4, -1
-# Lines that near and far serve, by outcome, twice, and write.
+# Lines that near and far memory transfer, by 2 * outcome + write.
 NEAR_LINES = np.array([1, 2, 1, 1, 2, 2, 1, 1, 2, 2])
 FAR_LINES = np.array([0, 0, 1, 1, 2, 1, 0, 0, 1, 1])
 
-# Positions in the sizes. N_CHANNEL: misses of the channel since it last swapped (`one_in`).
+# Indices of Near.sizes. N_CHANNEL: misses of the channel since its last swap (`one_in`).
 N_SETS, N_END, N_FIRST, N_LAST, N_POLICY, N_N, N_CHANNEL = range(7)
 _EVERY, _NTH, _ONE_IN = (POLICIES.index(name) for name in ("every", "nth", "one_in"))
-# Of a set's word: the tag in near; the tag last missed; its misses in a row.
+# A set's word: mask of the near tag; shift of the last missed tag; shift of its consecutive misses.
 _TAG, _MISSED, _MISSES = 7, 3, 6
 
 
 class Near(NamedTuple):
-    """Near memory's sets. words: empty where memory is not flat."""
+    """Near memory's sets. words: empty if memory is not flat."""
 
     words: np.ndarray  # uint16[sets]
-    sizes: np.ndarray  # int64[7], by the positions above; lines
-    counts: np.ndarray  # int64[10]: accesses by outcome, twice, and write
+    sizes: np.ndarray  # int64[7], by the indices above, in lines
+    counts: np.ndarray  # int64[10]: accesses by 2 * outcome + write
 
 
 def make(config: FlatConfig | None) -> Near:
-    """After reset: tag 0 of each set is near."""
+    """The state after reset: tag 0 of each set is near."""
     sizes = np.zeros(7, np.int64)
     if config:
         ends = config.dedicated_lines.start, config.dedicated_lines.stop
@@ -54,7 +54,7 @@ def make(config: FlatConfig | None) -> Near:
 
 
 def counts(near: Near) -> Counts:
-    """What the accesses so far were and asked for."""
+    """The counters of the accesses so far."""
     by = near.counts.reshape(-1, 2)
     reads, writes = by[:, 0], by[:, 1]
     total, swaps = by.sum(axis=1), by[SWAP]
@@ -110,9 +110,9 @@ def access(near, line, write):  # type: ignore[no-untyped-def]
 
 @compiled(inline="always")
 def serve(near, tiers, at, line, write):  # type: ignore[no-untyped-def]
-    """(tier that had the line, completion) of an access; (OUTSIDE, 0.0) where there is no memory.
+    """(tier that had the line, completion) of an access; (OUTSIDE, 0.0) outside memory.
 
-    tiers: float64[3, 2], when each takes the next line, ns a line, latency.
+    tiers: float64[3, 2], when each tier is free, ns per line, latency.
     """
     outcome = access(near, line, write)
     if outcome == OUTSIDE:
@@ -131,6 +131,8 @@ def serve(near, tiers, at, line, write):  # type: ignore[no-untyped-def]
 
 @compiled()
 def outcomes(near, addr, write, found):  # type: ignore[no-untyped-def]
-    """Accesses one after the other: addr uint64[n] in bytes, write bool[n]; found int8[n]."""
+    """The outcomes of successive accesses. addr: uint64[n] in bytes, write: bool[n], found:
+    int8[n], the result.
+    """
     for i in range(len(addr)):
         found[i] = access(near, np.int64(addr[i] >> np.uint64(6)), np.int64(write[i]))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Policies and telemetry sources by name: which there are, and their parameters out of TIER.toml.
+"""The policies and telemetry sources by name, and their parameters from TIER.toml.
 
-Each is a dataclass whose fields are its parameters, with defaults. A name with a colon is one of
-the user's own: `FILE.py:CLASS` or `package.module:CLASS`.
+Each is a dataclass whose fields are its parameters, with defaults. A name with a colon is a user's
+class: `FILE.py:CLASS` or `package.module:CLASS`.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ def setting(
     choices: tuple[Any, ...] = (),
     divide: bool = False,
 ) -> Any:
-    """A parameter of a policy or source: its default, whose type it has, and what it may be.
+    """A parameter of a policy or source: its default, which sets its type, and its allowed values.
 
-    divide: of a machine that is k times smaller it is a k-th (scaling.py), as it is so much of the
-    memory or of all accesses.
+    divide: the parameter is divided by k on a machine scaled down by k (scaling.py), because it is
+    proportional to the memory or to the number of accesses.
     """
     said = {"least": least, "most": most, "choices": choices, "divide": divide}
     return field(default=default, metadata=said)
@@ -58,9 +58,9 @@ def setting(
 def named(
     table: Table | None, key: str, known: dict[str, str], alone: bool = False
 ) -> tuple[str, dict[str, Any]]:
-    """The name under `key` and the parameters beside it, checked. Raises InputError.
+    """The name under `key` and the parameters in the same table, checked. Raises InputError.
 
-    alone: what is beside it is not of its parameters.
+    alone: the other keys of the table are not its parameters.
     """
     if table is None:
         return NONE, {}
@@ -84,10 +84,10 @@ def named(
 
 
 def load(name: str, known: dict[str, str]) -> type:
-    """The class of a name in POLICIES or SOURCES, or of one's own. Raises TypeError where it is
-    not one, and what importing it raises.
+    """The class of a name in POLICIES or SOURCES, or a user's class. Raises TypeError if it is not
+    such a class, and any exception of its import.
     """
-    # Which need a machine, and that a configuration.
+    # Imported here, because these modules import the machine, and it imports the configuration.
     from anemone.tiering.interfaces import Policy, Source
 
     place, _, kind = known.get(name, name).rpartition(":")
@@ -103,9 +103,9 @@ def load(name: str, known: dict[str, str]) -> type:
 
 
 def alternative_sources(policy: str, source: str) -> str:
-    """The sources that a policy supports, if it does not support this one; else nothing.
+    """The sources that a policy supports, or an empty string if it supports this one.
 
-    Both names have been checked.
+    Both names must be checked.
     """
     if policy == NONE:
         return ""
@@ -128,13 +128,13 @@ def _module_of_file(path: Path) -> Any:
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # where dataclasses look for it
+    sys.modules[spec.name] = module  # dataclasses look it up there
     spec.loader.exec_module(module)
     return module
 
 
 def _value(table: Table, key: str, parameter: Any) -> Any:
-    """A parameter of its default's type."""
+    """The value of a parameter, checked to have its default's type."""
     default, limits = parameter.default, {"least": 0, "most": 1e12, **parameter.metadata}
     if default is MISSING:
         raise table.wrong(key, "a parameter with a default")
@@ -152,7 +152,7 @@ def _value(table: Table, key: str, parameter: Any) -> Any:
 
 
 def constants(name: str) -> dict[str, float]:
-    """A table of costs.toml: its values by name. Sources are beside them in the file."""
+    """The values of a table of costs.toml by name. The file also has their sources."""
     import tomllib
 
     text = (Path(__file__).parent / "costs.toml").read_text(encoding="utf-8")

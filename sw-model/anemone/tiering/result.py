@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What came out of a run of the simulator, and how it is written."""
+"""The result of a simulator run, and its output files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from anemone.io.outputs import ROW_GROUP, parquet_writer, write_files, write_jso
 
 FILES = ("timeline.parquet", "report.json")
 PERCENTILES = {"p50": 0.50, "p95": 0.95, "p99": 0.99, "p999": 0.999}
-# Of the timeline, and their types. Those of requests come behind.
+# Columns of the timeline and their types; columns of requests follow them.
 COLUMNS = {
     "time_ns": np.float64,
     "throughput": np.float64,
@@ -27,7 +27,7 @@ COLUMNS = {
     "migrated_bytes": np.int64,
 }
 
-# Of the timeline of a run on samples.
+# Columns of the timeline of a run on samples.
 SAMPLED = {
     "time_ns": np.float64,
     "hit_ratio": np.float64,
@@ -40,11 +40,11 @@ SAMPLED = {
 
 @dataclass(frozen=True)
 class TierResult:
-    """The outcome of a run. Times are ns of the simulated machine, but `seconds`, wall-clock time.
+    """The result of a run. Times are simulated ns, except `seconds`, which is wall-clock time.
 
-    accesses: (fast, slow). timeline: a column a name, a row an interval. latency: percentiles of
-    all requests, None without the column `op`. extra: what policy, source and migration counted
-    beside.
+    accesses: (fast, slow). timeline: columns by name, one row per interval. latency: percentiles of
+    all requests, None without the column `op`. extra: further counts of policy, source and
+    migration.
     """
 
     time_ns: float
@@ -61,7 +61,7 @@ class TierResult:
 
     @property
     def report(self) -> dict[str, Any]:
-        """The contents of report.json."""
+        """The content of report.json."""
         fast, slow = self.accesses
         rate = (fast + slow) / self.seconds if self.seconds > 0 else 0.0
         report: dict[str, Any] = {
@@ -80,13 +80,14 @@ class TierResult:
 
 
 def percentiles(latency: np.ndarray) -> dict[str, float]:
-    """Of latencies float64[n], n > 0: the least that a share of them does not exceed."""
+    """Percentiles of latencies float64[n], n > 0: the least value that a share does not exceed."""
     found = np.quantile(latency, list(PERCENTILES.values()), method="inverted_cdf")
     return dict(zip(PERCENTILES, found.tolist(), strict=True))
 
 
 def request_columns(interval_of: np.ndarray, latency: np.ndarray, rows: int) -> dict[str, Any]:
-    """Columns of the timeline: requests, and their percentiles, NaN where there are none.
+    """The timeline's columns of requests: their number, and their percentiles, NaN without
+    requests.
 
     interval_of: int64[n], the row of each request.
     """
@@ -102,9 +103,10 @@ def request_columns(interval_of: np.ndarray, latency: np.ndarray, rows: int) -> 
 
 
 def write(result: TierResult, out: str | os.PathLike) -> None:
-    """Write report.json and timeline.parquet into the folder `out`.
+    """Write report.json and timeline.parquet to the folder `out`, both or none
+    (anemone.io.outputs).
 
-    All at once (anemone.io.outputs). Raises InputError if `out` cannot be written.
+    Raises InputError if `out` cannot be written.
     """
     write_both(result.report, result.timeline, out)
 
@@ -112,7 +114,7 @@ def write(result: TierResult, out: str | os.PathLike) -> None:
 def write_both(
     report: dict[str, Any], timeline: dict[str, np.ndarray], out: str | os.PathLike
 ) -> None:
-    """As `write`, of a report and a timeline."""
+    """`write` for a report and a timeline."""
     write_files(
         out,
         {

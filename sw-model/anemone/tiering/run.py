@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trace through the simulated machine: the loop around the kernel, its intervals, its policy.
+"""Runs a trace on the simulated machine: the loop around the kernel, with intervals and the policy.
 
-At the end of an interval the source's lines are read, through the slow tier's queue. When the last
-has come and the source has processed them, the policy decides, and when its CPU time is over, the
-pages begin to move. An interval that ends before that is not asked about.
+At the end of an interval the source's lines are read through the slow tier's queue. After the last
+line and the source's processing, the policy decides. After the policy's CPU time the pages begin to
+move. If another interval ends before that, the policy is not called for it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from anemone.trace import Trace
 
 INTERVAL_MS = 1000.0  # without a policy
 _PERIOD_NS = constants("scheduler")["period_ms"] * 1e6
-# Called with the accesses done and those there are, as far as it is known.
+# Progress callback: (accesses done, all accesses or None if unknown).
 Progress = Callable[[int, int | None], None]
 
 
@@ -57,13 +57,14 @@ def simulate(
     until_ns: float = NEVER,
     threads: int | None = None,
 ) -> TierResult:
-    """Run a trace. policy, source: None for "none"; config names them for the command line only.
+    """Run a trace.
 
-    trace: all of it, or a function that gives its batches from the start each time it is called:
-    twice, if the trace has a column `thread`, and once more for the placement "optimum". name: what
-    errors call it. until_ns: the run ends then, if the trace has not. threads: there are those from
-    0 to so many, and the trace, which may have no end, is not read first to find out. Raises
-    InputError where a page finds no room, or where a column that the source needs is not there.
+    trace: a Trace, or a function that returns its batches from the start at each call. It is called
+    twice if the trace has a column `thread`, and once more for the placement "optimum". policy,
+    source: None for "none"; their names in config are not used. name: the trace's name in errors.
+    until_ns: the run ends at this time or with the trace. threads: number of threads, for a trace
+    without end; otherwise the trace is read once to find them. Raises InputError if a page does not
+    fit or the trace does not have a column that the source needs.
     """
     given = (lambda: [trace]) if isinstance(trace, Trace) else trace
     run = Run(config, given, policy, source, geometry or Geometry(), progress, name, threads)
@@ -71,7 +72,7 @@ def simulate(
 
 
 class Run:
-    """One run; `machine` has its state before, while and after it runs."""
+    """One run; `machine` has its state before, during and after the run."""
 
     def __init__(
         self,
@@ -121,12 +122,12 @@ class Run:
         self.reading_since = NEVER
         self.answer: tuple[float, Answer] | None = None
         self.quota: np.ndarray | None = None
-        self.period = 0  # of the scheduler, the next one
+        self.period = 0  # the scheduler's next period
         self.before = tuple(np.zeros(n) for n in (2, 3, 2))
         self.latest = self.before
 
     def result(self, until_ns: float = NEVER) -> TierResult:
-        """Run to the end of the trace, or to a time."""
+        """Run to the end of the trace or to a time."""
         started = time.perf_counter()
         try:
             self._run(until_ns)
@@ -193,7 +194,7 @@ class Run:
             self.source.events(addr, flags)
 
     def _tick(self, now: float) -> None:
-        """End an interval: ask the source, unless it or the policy is still busy."""
+        """End an interval: read the source, unless it or the policy is still busy."""
         if self.source is None or self.answer or self.machine.reading:
             return
         self._flush()
@@ -256,7 +257,7 @@ class Run:
             self.quota = answer.quota
 
     def _row(self, interval: int, end: float) -> None:
-        """A row of the timeline, unless nothing happened."""
+        """Append a row to the timeline, unless nothing happened."""
         whole, memory = self.machine.state.whole, self.machine.state.memory
         now = (memory.accesses, whole[[I_PROMOTED, I_DEMOTED, I_COPIED]], memory.held)
         self.latest = tuple(a - b for a, b in zip(now, self.before, strict=True))
@@ -299,7 +300,7 @@ class Run:
         if machine.config.tlb:
             extra["page_walks"] = int(whole[I_WALKS])
         if self.source:
-            # A source may count with NumPy's numbers, which JSON does not know.
+            # Convert NumPy numbers, which JSON does not support.
             counts = self.source.counts(machine)
             extra["telemetry"] = {name: np.asarray(n).item() for name, n in counts.items()}
         return TierResult(
@@ -318,7 +319,7 @@ class Run:
 
 
 def most_accessed(batches: Iterable[Trace], config: TierConfig, geometry: Geometry) -> np.ndarray:
-    """bool[pages]: the most accessed pages of a trace that fit the fast tier; ties: the lower."""
+    """The most accessed pages that fit the fast tier; of ties, the lower ones: bool[pages]."""
     shift = np.uint64(config.page_bytes.bit_length() - 1)
     counts = np.zeros(-(-geometry.device_bytes // config.page_bytes), np.int64)
     for batch in batches:
@@ -330,7 +331,7 @@ def most_accessed(batches: Iterable[Trace], config: TierConfig, geometry: Geomet
 
 
 def warm_up() -> None:
-    """Compile the kernel, or load it compiled, so that a measured run does not pay for it."""
+    """Compile the kernel or load it from the cache, so that this is not part of a measured run."""
     tier = Tier(1, 1.0, 1.0)
     one = Trace(np.zeros(1, np.uint64), np.zeros(1, np.bool_))
     simulate(TierConfig(4096, 1, tier, tier), one, geometry=Geometry(device_gib=1))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples instead of a trace: what share of the accesses they stand for hits the fast tier.
+"""Runs on samples instead of a trace, to estimate the share of accesses that hits the fast tier.
 
-Time is the samples' own, pages move at the ends of intervals and at once, and nothing is said of
-how long anything takes. What the policy is told of a page are the weights of its samples.
+Time is that of the samples. Pages move instantly at the ends of intervals; there are no latencies.
+The policy gets the weights of a page's samples as its heat.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _INTERVAL_NS = 1e9
 
 
 class _Pages:
-    """Where pages are. tier: uint8[pages], _NOWHERE before their first sample."""
+    """The placement of pages. tier: uint8[pages], _NOWHERE before a page's first sample."""
 
     def __init__(self, config: TierConfig, pages: int) -> None:
         self.config = config
@@ -32,7 +32,7 @@ class _Pages:
         self.touched = 0
 
     def touch(self, pages: np.ndarray) -> None:
-        """Pages in order of their first samples; those that are somewhere stay there."""
+        """Place pages that have no tier yet, in order of their first samples."""
         new = pages[self.tier[pages] == _NOWHERE]
         for page in new[np.sort(np.unique(new, return_index=True)[1])].tolist():
             tier = first_touch(self.config, self.touched, self.used)
@@ -41,7 +41,7 @@ class _Pages:
             self.touched += 1
 
     def move(self, answer: Answer) -> list[int]:
-        """Promote while the fast tier has a free frame, else demote: moves [up, down]."""
+        """Promote while the fast tier has a free frame, else demote. Returns moves [up, down]."""
         free = [self.config.fast.pages - self.used[FAST], self.config.slow.pages - self.used[SLOW]]
         down, moved = iter(answer.demote.tolist()), [0, 0]
 
@@ -71,7 +71,7 @@ class _Pages:
 def hit_ratios(
     config: TierConfig, samples: Samples, policy: Policy | None
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """(report, timeline) of a policy on samples; what both hold docs/tiering.md says."""
+    """(report, timeline) of a policy on samples; docs/tiering.md describes both."""
     pages = _Pages(config, int(samples.page.max()) + 1)
     every = config.interval_ns or (policy.interval_ms * 1e6 if policy else _INTERVAL_NS)
     number = (samples.time // every).astype(np.int64)
@@ -120,7 +120,7 @@ def _seen(
     now: float,
     accesses: tuple[float, float],
 ) -> Statistics:
-    """What the policy is told of an interval's samples."""
+    """The policy's input from an interval's samples."""
     frame = np.flatnonzero(pages.tier != _NOWHERE)
     n = len(pages.tier)
     heat = np.bincount(page, weight, minlength=n)[frame]

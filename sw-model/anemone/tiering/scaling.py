@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine k times smaller that does in each interval what the whole one does, to simulate it.
+"""Scales a machine down by k, so that a small simulation behaves like the whole machine.
 
-Pages, bandwidths, migration limits and the parts of telemetry that are so much of memory are
-divided by k; latencies, the costs of samples, faults, copies and shootdowns and all CPU time are
-multiplied by k, and so have the trace's gaps to be. Then k times fewer accesses go to k times fewer
-pages in the same time: intervals, sampling rates, accesses a page, reads in flight and the share of
-pages tracked at once are what they were. The last-level cache of a captured program has to scale
-with its footprint. A copy of a page takes k times as long, so that k times as many writes come
-meanwhile: where pages are written, on_write = "wait" scales, "restart" does not.
+Pages, bandwidths, migration limits and telemetry parameters that are proportional to memory are
+divided by k. Latencies, the costs of samples, faults, copies and shootdowns and all CPU times are
+multiplied by k; the trace's gaps must be, too. Then 1/k of the accesses go to 1/k of the pages in
+the same time, so that intervals, sampling rates, accesses per page, reads in flight and the share
+of tracked pages are unchanged. The last-level cache of a captured program has to scale with its
+footprint. A copy of a page takes k times as long, so k times as many writes occur meanwhile: with
+writes, on_write = "wait" scales but "restart" does not.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from anemone.trace import Trace
 
 
 def scaled(config: TierConfig, k: int) -> TierConfig:
-    """A machine 1/k of another. Raises ValueError where something of it cannot be so small."""
+    """The machine scaled down by k. Raises ValueError if a part of it cannot be so small."""
     if k < 1:
         raise ValueError(f"scale {k}: at least 1")
     if config.flat and config.flat.dedicated != (0, 0):
@@ -52,7 +52,7 @@ def scaled(config: TierConfig, k: int) -> TierConfig:
 
 
 def stretched(batches: Iterable[Trace], k: int) -> Iterator[Trace]:
-    """A trace on a machine 1/k of its own: gaps that are k times as long."""
+    """A trace for a machine scaled down by k: its gaps are k times as long."""
     for batch in batches:
         if k == 1 or batch.gap_ns is None:
             yield batch
@@ -69,7 +69,7 @@ def _tier(tier: Tier, k: int) -> Tier:
 
 
 def _divided(name: str, known: dict[str, str], given: dict[str, Any], k: int) -> dict[str, Any]:
-    """Parameters, those that are so much of memory or of all accesses a k-th of theirs."""
+    """The parameters, with those divided by k that are proportional to memory or accesses."""
     if name == NONE:
         return given
     parameters = dict(given)

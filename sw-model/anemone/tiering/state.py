@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state of a run as the compiled kernel sees it: arrays, in groups.
+"""The state of a run for the compiled kernel: groups of arrays.
 
-A page is what moves; it has one frame, or where pages may split 512 of 4 KiB. A frame's entry in
-the page table is a byte: the tier it is in plus one, 0 before the first touch, and flags.
-Times are ns, float64. Nothing here knows a policy.
+A page has one frame, or 512 frames of 4 KiB if pages may split. A frame's entry in the page table
+is a byte: its tier plus one (0 before the first touch), and flags. Times are in ns, float64. The
+state does not depend on the policy.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from anemone.tiering import banks, near
 from anemone.tiering.config import BASE_PAGE, FAST, ON_WRITE, STARTS, TierConfig
 
 NEVER = np.inf
-# Of a frame's entry. BASE: its page is split, so that it moves by itself.
+# Bits of a frame's entry. BASE: its page is split, so the frame moves by itself.
 PLACE, COPYING, TRAP, ACCESSED, DIRTY, BASE = 3, 4, 8, 16, 32, 64
-# Of a row's flags.
+# Bits of a row's flags.
 WRITE, DEP, KIND_SHIFT = 1, 2, 2
-# Of a logged access: its tier in bit 1 beside WRITE; the kind above. Copies have the kind COPY.
+# Bits of a logged access besides WRITE: the tier in bit 1, above it the kind, which is COPY for
+# copies.
 LOG_SLOW, COPY = 2, 5
 
-# Positions in the whole numbers of a run.
+# Indices of State.whole.
 (I_SHIFT, I_SPAN, I_START, I_WEIGHT_FAST, I_WEIGHTS, I_TOUCHED, I_ACTIVE, I_POSTED, I_OUTSTANDING,
  I_MARK, I_LOG_TIERS, I_LOGGED, I_SAMPLE_PERIOD, I_SAMPLE_TIERS, I_SAMPLE_KINDS, I_SAMPLED,
  I_DROPPED, I_FAULTS, I_WALKS, I_OPS, I_BLOCK, I_BLOCKS_FREE, I_WHO, I_PAGE,
@@ -32,7 +33,7 @@ LOG_SLOW, COPY = 2, 5
  I_UP, I_UPS, I_DOWN, I_DOWNS, I_WAITING, I_PROMOTED, I_DEMOTED, I_COPIED, I_RESTARTED, I_GIVEN_UP,
  I_REFUSED, I_PHASE, I_LINE, I_LINES, I_ACK, I_JOB_LINES) = range(49)  # fmt: skip
 WHOLE = 49
-# And in its times.
+# Indices of State.time.
 (F_END, F_AGENT, F_READER, F_WRITER, F_HARVEST, F_LAST_WRITE, F_COPY_BUSY, F_UNMAP, F_SHOOTDOWN,
  F_SAMPLE_COST, F_FAULT_COST, F_WALK, F_LINE_COST, F_LINE_DONE,
  F_NEXT_READ) = range(15)  # fmt: skip
@@ -40,9 +41,10 @@ TIMES = 15
 
 
 class Rows(NamedTuple):
-    """Rows of the trace that have not issued yet, by thread, in blocks of a pool, chained.
+    """Rows of the trace that have not issued yet, in a pool of blocks; each thread has a linked
+    list.
 
-    The columns that the trace has not are of length 0.
+    Columns that the trace does not have are empty.
     """
 
     addr: np.ndarray  # uint64[blocks * block]
@@ -50,67 +52,67 @@ class Rows(NamedTuple):
     gap: np.ndarray  # float64
     op: np.ndarray  # uint64
     after: np.ndarray  # int32[blocks]: the next block of the thread
-    free: np.ndarray  # int32[blocks]: a stack of the blocks that are free
+    free: np.ndarray  # int32[blocks]: a stack of the free blocks
 
 
 class Threads(NamedTuple):
-    """Of the program, in order of their numbers: an index stands for each."""
+    """The program's threads, indexed in the order of their numbers."""
 
-    key: np.ndarray  # float64: when its next row issues, or where not ready no later than that;
-    # NEVER when it has none or waits for a copy. Filled up to a power of two.
-    winner: np.ndarray  # int64: a tournament of keys, whose winner is at 1 (threads.settle)
-    ready: np.ndarray  # bool: the key is of its next row, and nothing delays it
-    issued: np.ndarray  # float64: its last issue
-    at: np.ndarray  # int64: place of its next row in the pool
-    tail: np.ndarray  # int64: place behind its last row
-    rows: np.ndarray  # int64: of them in the pool
-    left: np.ndarray  # int64: of the trace, not yet issued
-    reads: np.ndarray  # float64[n, outstanding]: completions, in a ring
-    read: np.ndarray  # int64: the ring's next
+    key: np.ndarray  # float64: when its next row issues; a lower bound if it is not ready;
+    # NEVER if it has no row or waits for a copy. Padded to a power of two.
+    winner: np.ndarray  # int64: a tournament tree of keys, whose winner is at 1 (threads.settle)
+    ready: np.ndarray  # bool: whether the key is final
+    issued: np.ndarray  # float64: time of its last issue
+    at: np.ndarray  # int64: position of its next row in the pool
+    tail: np.ndarray  # int64: position after its last row
+    rows: np.ndarray  # int64: number of its rows in the pool
+    left: np.ndarray  # int64: number of its rows that have not issued
+    reads: np.ndarray  # float64[n, outstanding]: ring of read completions
+    read: np.ndarray  # int64: next position in the ring
     last_read: np.ndarray  # float64: completion of its last read
     writes: np.ndarray  # float64[n, posted]
     written: np.ndarray  # int64
-    stall: np.ndarray  # float64: time taken from it before its next access
+    stall: np.ndarray  # float64: delay of its next access
     sample: np.ndarray  # int64: visible accesses until the next sample
-    tlb: np.ndarray  # int64[n, sets, ways]: translations, last used first; -1 is none
-    waiting: np.ndarray  # int64: threads that wait for the end of a copy, the first I_WAITING
+    tlb: np.ndarray  # int64[n, sets, ways]: translations, most recent first; -1 is empty
+    waiting: np.ndarray  # int64: the first I_WAITING are the threads that wait for a copy
 
 
 class Memory(NamedTuple):
-    """Pages and tiers; index 0 is fast, 1 slow."""
+    """Pages and tiers; index 0 is fast, 1 is slow."""
 
     table: np.ndarray  # uint8[frames]
     capacity: np.ndarray  # int64[2]: frames
     used: np.ndarray  # int64[2]
-    tiers: np.ndarray  # float64[3, 2]: when each takes the next line, ns a line, latency
-    accesses: np.ndarray  # int64[2], of the program
-    held: np.ndarray  # float64[2]: ns from issue to completion of these, summed
-    banks: banks.Banks  # of the second timing
-    best: np.ndarray  # bool[pages]: those that start "optimum" puts into the fast tier
-    near: near.Near  # of flat memory mode, in which all pages count as fast
+    tiers: np.ndarray  # float64[3, 2]: when each is free, ns per line, latency
+    accesses: np.ndarray  # int64[2]: the program's accesses
+    held: np.ndarray  # float64[2]: sum of their latencies in ns
+    banks: banks.Banks  # state of the DRAM timing
+    best: np.ndarray  # bool[pages]: pages that "optimum" places in the fast tier
+    near: near.Near  # state of flat memory mode, in which all pages count as fast
 
 
 class Seen(NamedTuple):
-    """What telemetry sources asked for."""
+    """Buffers for telemetry sources."""
 
-    log_addr: np.ndarray  # uint64: every access to the tiers asked for, in the tiers' order
+    log_addr: np.ndarray  # uint64: every access to the logged tiers, in the tiers' order
     log_flags: np.ndarray  # uint8
-    sample_addr: np.ndarray  # uint64: samples since they were last taken out
-    sample_store: np.ndarray  # bool: of a store
-    fault_frame: np.ndarray  # int64: hint faults since they were last taken out
+    sample_addr: np.ndarray  # uint64: samples since the last take_samples
+    sample_store: np.ndarray  # bool: whether the sample is of a store
+    fault_frame: np.ndarray  # int64: hint faults since the last take_faults
     fault_time: np.ndarray  # float64
 
 
 class Copies(NamedTuple):
-    """Pages that are to move, frames of their first; a negative one joins a split page."""
+    """Units to move, by their first frame f; a split page to join is -1 - f."""
 
     up: np.ndarray  # int64
     down: np.ndarray  # int64
-    ring: np.ndarray  # float64: completions of reads whose writes have not issued
+    ring: np.ndarray  # float64: completions of reads whose writes have not issued yet
 
 
 class Ops(NamedTuple):
-    """Requests of the program in a hash table; number 0 is none, a free place has it."""
+    """The program's requests in a hash table; number 0 marks a free slot."""
 
     number: np.ndarray  # uint64
     first: np.ndarray  # float64: first issue
@@ -118,7 +120,7 @@ class Ops(NamedTuple):
 
 
 class State(NamedTuple):
-    """A run. whole, time: by the positions above."""
+    """The state of a run. whole, time: by the indices above."""
 
     whole: np.ndarray
     time: np.ndarray
@@ -139,7 +141,9 @@ def make(
     block: int,
     splits: bool,
 ) -> State:
-    """The state before the first row. columns: those of the trace. block: rows, a power of two."""
+    """The state before the first row. columns: of the trace. block: rows in a block, a power of
+    two.
+    """
     frame_bytes = BASE_PAGE if splits else config.page_bytes
     span = config.page_bytes // frame_bytes
     whole, time = np.zeros(WHOLE, np.int64), np.zeros(TIMES)

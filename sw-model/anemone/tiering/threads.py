@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program's threads in the kernel: who issues next, and what each one's TLB holds."""
+"""The program's threads in the kernel: which one issues next, and their TLBs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from anemone.tiering.state import BASE, I_SPAN
 
 @compiled(inline="always")
 def settle(key, winner, thread):  # type: ignore[no-untyped-def]
-    """A thread's key has changed: play its matches again, up to the root, winner[1].
+    """Update the tournament tree, up to its root winner[1], after a change of a thread's key.
 
-    A tournament: the left of two is of lower numbers, and wins if they are equal.
+    The left child has lower thread numbers and wins ties.
     """
     node = (len(key) + thread) >> 1
     while node:
@@ -22,7 +22,7 @@ def settle(key, winner, thread):  # type: ignore[no-untyped-def]
 
 @compiled()
 def interrupt(threads, cost):  # type: ignore[no-untyped-def]
-    """Each thread loses `cost` ns before its next access."""
+    """Delay the next access of each thread by `cost` ns."""
     if cost > 0:
         for thread in range(len(threads.stall)):
             threads.stall[thread] += cost
@@ -31,7 +31,7 @@ def interrupt(threads, cost):  # type: ignore[no-untyped-def]
 
 @compiled(inline="always")
 def translation(whole, frame, entry):  # type: ignore[no-untyped-def]
-    """What the TLB calls the translation of a frame: whole pages are even, split ones odd."""
+    """The TLB's tag of a frame's translation: even for whole pages, odd for split ones."""
     if entry & BASE:
         return 2 * frame + 1
     return 2 * (frame // whole[I_SPAN])
@@ -39,7 +39,7 @@ def translation(whole, frame, entry):  # type: ignore[no-untyped-def]
 
 @compiled()
 def look_up(tlb, thread, what):  # type: ignore[no-untyped-def]
-    """Put a translation first in its set of a thread's TLB; whether it was there."""
+    """Make a translation the most recent in its set of a thread's TLB. Returns whether it hit."""
     number, most = what % tlb.shape[1], tlb.shape[2]
     found, hit = most - 1, False
     for way in range(most):

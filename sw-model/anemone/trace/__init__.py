@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces: what they are, how they are read, and whose pages are in them."""
+"""Traces: their columns, readers, and pages by tenant."""
 
 from anemone.trace.columns import COLUMNS, KINDS, Trace, concatenate, rebatch
 from anemone.trace.reader import batches, read_trace

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trace is: the one table of its columns, and the arrays that hold them.
+"""The table of a trace's columns, and the class that holds their arrays.
 
-A column is declared here and nowhere else: its type, what it may hold and how an error says so.
-The readers of both formats go by the table.
+A column's type, allowed values and error text are only declared here. The readers of both formats
+use this table.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import numpy as np
 from anemone.hardware.geometry import Geometry
 from anemone.io.errors import MISSING, InputError
 
-# Who made an access, as telemetry sources tell them apart; the position of a name is its code.
+# Kinds of accesses that telemetry sources distinguish; a name's position is its code.
 KINDS = ("load", "rfo", "prefetch", "writeback", "nt")
 _U64 = (1 << 64) - 1
 
 
 class Form(IntEnum):
-    """How a value is written; the numbers are csvscan's, too."""
+    """How a value is written; csvscan uses the same codes."""
 
-    NUMBER = 0  # a whole number; in CSV decimal or 0x
+    NUMBER = 0  # an integer; in CSV decimal or 0x
     FLAG = 1  # 0 or 1; in CSV also true or false; in Parquet also a boolean
-    REAL = 2  # a finite number of 0 or more; in CSV decimal, with a fraction or an exponent
+    REAL = 2  # a finite number of at least 0; in CSV decimal, with fraction or exponent
     WORD = 3  # one of KINDS; in Parquet a string or dictionary column
 
 
@@ -34,8 +34,8 @@ class Form(IntEnum):
 class Column:
     """A column of a trace.
 
-    dtype: of its array. most: the largest value, of form NUMBER; None: the device's last byte.
-    words: what it may hold, as an error says it; {last} and {gib} stand for the device's size.
+    dtype: of its array. most: the largest value of form NUMBER; None for the device's last byte.
+    words: the allowed values for error messages; {last} and {gib} stand for the device's size.
     """
 
     dtype: type[np.generic]
@@ -49,7 +49,7 @@ class Column:
         return geometry.device_bytes - 1 if self.most is None else self.most
 
     def allowed(self, geometry: Geometry) -> str:
-        """What the column may hold, in words."""
+        """The allowed values, as text."""
         size = {"last": f"{geometry.device_bytes - 1:#x}", "gib": geometry.device_gib}
         return self.words.format(**size)
 
@@ -76,7 +76,7 @@ _KNOWN = f"the columns {', '.join(REQUIRED)} and optionally {', '.join(OPTIONAL)
 
 
 def check_names(path: object, place: str, names: list[str]) -> None:
-    """Raise InputError unless these are columns that a trace may have, with all that it must."""
+    """Raise InputError unless all names are known, distinct, and include the required ones."""
     for i, name in enumerate(names):
         if name not in COLUMNS or name in names[:i]:
             raise InputError(path, place, "column", name, _KNOWN)
@@ -87,14 +87,13 @@ def check_names(path: object, place: str, names: list[str]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Accesses in the order in which they reach the device, an array a column, all of length n.
+    """Accesses in the order in which they reach the device: one array of length n per column.
 
-    addr: uint64[n], device byte addresses. write: bool[n]. Those below are None where the trace
-    has no such column.
-    time_ns: uint64[n], ns on the trace's clock. tenant: uint16[n], whose access it is.
-    thread: uint16[n], that made it. gap_ns: float64[n], ns that the thread computed before it.
-    dep: bool[n], it also waits for the thread's read before. kind: uint8[n], positions in KINDS.
-    op: uint64[n], the number of the request that it belongs to.
+    addr: uint64[n], device byte addresses. write: bool[n]. The following are None if the trace does
+    not have the column. time_ns: uint64[n], time on the trace's clock. tenant: uint16[n], owner of
+    the access. thread: uint16[n], its thread. gap_ns: float64[n], compute time of the thread before
+    it. dep: bool[n], whether it waits for the thread's previous read. kind: uint8[n], positions in
+    KINDS. op: uint64[n], number of its request.
     """
 
     addr: np.ndarray
@@ -116,30 +115,27 @@ class Trace:
         return {f.name: c for f in fields(self) if (c := getattr(self, f.name)) is not None}
 
     def part(self, first: int, last: int) -> Trace:
-        """Rows first to last, the last exclusive; the arrays are views of this trace's."""
+        """Rows first to last (exclusive), as views of this trace's arrays."""
         return Trace(**{name: column[first:last] for name, column in self.columns.items()})
 
 
 def concatenate(traces: Iterable[Trace]) -> Trace:
-    """One trace after the other, as one. Raises ValueError if they have not the same columns.
-
-    Of a single one, that itself: nothing is copied.
-    """
+    """Join traces. Raises ValueError if their columns differ. A single trace is not copied."""
     parts = [trace.columns for trace in traces]
     if len({tuple(part) for part in parts}) != 1:
         raise ValueError("traces to concatenate: none, or some without columns of others")
     if len(parts) == 1:
         return Trace(**parts[0])
-    # A column's parts are let go of before the next column is put together.
+    # pop() frees a column's parts before the next column is joined, to limit memory.
     return Trace(**{n: np.concatenate([part.pop(n) for part in parts]) for n in list(parts[0])})
 
 
 def rebatch(traces: Trace | Iterable[Trace], rows: int) -> Iterator[Trace]:
-    """The accesses of a trace, or of traces one after the other, `rows` at a time.
+    """The accesses of one or several traces in batches of `rows` rows; the last may be shorter.
 
-    Each batch has `rows` rows, but the last, which has those that are left; none is empty. A batch
-    that lies within one of the traces is views of its arrays. Holds one batch and one of `traces`.
-    Raises ValueError if `rows` is not positive, and, at the batch, if columns differ.
+    No batch is empty. A batch that is within one trace consists of views. Memory use is one batch
+    and one of `traces`. Raises ValueError if `rows` is not positive, and, at the batch, if columns
+    differ.
     """
     if rows < 1:
         raise ValueError(f"batches of {rows} rows: at least 1")
@@ -148,7 +144,7 @@ def rebatch(traces: Trace | Iterable[Trace], rows: int) -> Iterator[Trace]:
 
 def _rebatch(traces: Iterable[Trace], rows: int) -> Iterator[Trace]:
     kept: list[Trace] = []
-    held = 0  # rows of those kept
+    held = 0  # rows in `kept`
     for trace in traces:
         at = 0
         while held + len(trace) - at >= rows:

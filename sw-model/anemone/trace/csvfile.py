@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces in CSV: pyarrow reads them, a block of whole lines at a time.
+"""Reads CSV traces with pyarrow, a block of whole lines at a time.
 
-A block that pyarrow refuses is still in memory, also from a pipe: csvscan then says what is wrong
-and where, or, if nothing is (00 for 0, a value in quotes, a line of blanks), what the block holds.
-pyarrow is restricted, so that csvscan would read all that it accepts as the same.
+If pyarrow refuses a block, csvscan parses it again; it is still in memory, also from a pipe.
+csvscan finds the error and its place, or accepts spellings that pyarrow does not know (00 for 0, a
+value in quotes, a line of blanks). pyarrow's options are restricted, so that csvscan reads
+everything that pyarrow accepts as the same.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from anemone.trace.columns import COLUMNS, KINDS, OPTIONAL, REQUIRED, Form, chec
 _HEADER = (
     f"a header line {','.join(REQUIRED)}[,{'][,'.join(OPTIONAL)}], Parquet, or another's trace"
 )
-_MOST = 1 << 16  # bytes of a header line
+_MOST = 1 << 16  # most bytes of a header line
 _BLOCK = 4 << 20  # bytes read at a time
 _BOM = b"\xef\xbb\xbf"
 
@@ -28,7 +29,7 @@ _BOM = b"\xef\xbb\xbf"
 def csv_columns(
     path: object, first: bytes, blocks: Iterator[bytes], geometry: Geometry
 ) -> Iterator[dict[str, np.ndarray]]:
-    """The columns, a block after the other. first: the block before `blocks`."""
+    """Yield the columns block by block. first: the block before `blocks`."""
     if not first:
         raise InputError(path, "file", "size", Bare("0 bytes"), _HEADER)
     reader = _Reader(path, _names(path, first), geometry)
@@ -39,7 +40,9 @@ def csv_columns(
 
 
 def line_blocks(head: bytes, file: BinaryIO) -> Iterator[bytes]:
-    """A file's text in blocks that end with a line, but for the last. head: what was read of it."""
+    """A file's text in blocks of whole lines; the last line may lack its end. head: text already
+    read.
+    """
     kept = [head]
     while piece := file.read(_BLOCK):
         if end := piece.rfind(b"\n") + 1:
@@ -51,7 +54,7 @@ def line_blocks(head: bytes, file: BinaryIO) -> Iterator[bytes]:
 
 
 def _names(path: object, block: bytes) -> list[str]:
-    """The columns that the header line names."""
+    """The column names in the header line."""
     header, _, _ = block[:_MOST].removeprefix(_BOM).partition(b"\n")
     try:
         text = header.decode("ascii")
@@ -65,7 +68,7 @@ def _names(path: object, block: bytes) -> list[str]:
 
 
 class _Reader:
-    """Reads blocks of one file in their order, and knows the row and line that each begins at."""
+    """Reads the blocks of one file in order, and tracks the row and line of each block's start."""
 
     def __init__(self, path: object, names: list[str], geometry: Geometry) -> None:
         import pyarrow as pa
@@ -76,7 +79,7 @@ class _Reader:
         self.most = {name: COLUMNS[name].largest(geometry) for name in names}
         types = {Form.FLAG: pa.bool_(), Form.WORD: pa.string()}
         self._read = csv.ReadOptions(column_names=names)
-        # Quotes that are not a pair, and what they may hide, csvscan knows.
+        # csvscan handles quotes, including unpaired ones.
         self._parse = csv.ParseOptions(quote_char=False)
         self._convert = csv.ConvertOptions(
             column_types={
@@ -99,11 +102,11 @@ class _Reader:
         return columns
 
     def _quick(self, block: bytes) -> dict[str, np.ndarray] | None:
-        """A block's columns by pyarrow; None if that is not to be had."""
+        """A block's columns by pyarrow; None if pyarrow cannot read it exactly."""
         import pyarrow as pa
         from pyarrow import csv
 
-        # To pyarrow a carriage return ends a line, and a byte order mark is nothing, wherever.
+        # pyarrow ends lines at any carriage return and ignores byte order marks anywhere.
         if block.startswith(_BOM) or (
             b"\r" in block and block.count(b"\r") != block.count(b"\r\n")
         ):
@@ -116,7 +119,7 @@ class _Reader:
         return None if any(c is None for c in columns.values()) else columns
 
     def _settled(self, name: str, column: Any) -> np.ndarray | None:
-        """An array of the column's type; None if a value is not allowed."""
+        """The values with the column's type; None if a value is not allowed."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -130,11 +133,11 @@ class _Reader:
             return None
         if form == Form.NUMBER and values.max(initial=0) > self.most[name]:
             return None
-        # A copy, as pyarrow's memory cannot be written to.
+        # Copy, because pyarrow's memory is read-only.
         return values.astype(COLUMNS[name].dtype)
 
     def _exact(self, block: bytes) -> dict[str, np.ndarray]:
-        """A block's columns by csvscan, or the first thing that is wrong with it."""
+        """A block's columns by csvscan. Raises InputError for the first error."""
         from anemone.trace.csvscan import BAD, FEW, OK, count_lines, scan
 
         text = np.frombuffer(block, np.uint8)
@@ -163,7 +166,9 @@ class _Reader:
     def _reals(
         self, name: str, block: bytes, places: np.ndarray, lines: np.ndarray, line: int
     ) -> np.ndarray:
-        """The numbers at places of the block. line: that of a row which is not yet in `lines`."""
+        """The numbers at these places of the block. line: the line of a row that is not in `lines`
+        yet.
+        """
         spans = [(place >> 32, place & 0xFFFF_FFFF) for place in places.tolist()]
         values = np.array([float(block[first:last]) for first, last in spans], np.float64)
         if (endless := np.isinf(values)).any():

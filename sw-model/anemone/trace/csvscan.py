@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trace rows out of CSV text one character after the other, exact about what is wrong and where.
+"""Parses trace rows in CSV character by character, with the exact place of errors.
 
-This file defines a trace in CSV. csvfile lets pyarrow read the usual spellings and asks here for
-the rest: the place of an error, and spellings that pyarrow does not know.
+This file defines the CSV format. csvfile uses pyarrow for usual spellings, and this parser for the
+place of an error and for other spellings.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numba import njit
 
 from anemone.trace.columns import KINDS, Form
 
-OK, BAD, FEW, MANY = range(4)  # a value not allowed; too few fields; too many
+OK, BAD, FEW, MANY = range(4)  # no error; an invalid value; too few fields; too many fields
 
 _ZERO = np.uint64(0)
 _FLAG, _REAL, _WORD = int(Form.FLAG), int(Form.REAL), int(Form.WORD)
@@ -21,7 +21,7 @@ _WORDS = tuple(word.encode() for word in KINDS)
 
 @njit(cache=True, nogil=True)
 def count_lines(text):  # type: ignore[no-untyped-def]
-    """Lines, the last with or without its end: an upper bound of the rows."""
+    """The number of newlines plus one, an upper bound of the number of rows."""
     n = 1
     for c in text:
         if c == 10:
@@ -31,7 +31,7 @@ def count_lines(text):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def number(text, first, last):  # type: ignore[no-untyped-def]
-    """The whole number in text[first:last] and whether it is one: decimal or 0x."""
+    """(the integer in text[first:last], decimal or 0x; whether it is one)."""
     n = last - first
     v = _ZERO
     if n > 2 and text[first] == 48 and (text[first + 1] | 32) == 120:  # 0x
@@ -62,7 +62,7 @@ def number(text, first, last):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _same(text, first, last, word, case):  # type: ignore[no-untyped-def]
-    """Whether text[first:last] is a word of lower-case letters; case: bits that do not matter."""
+    """Whether text[first:last] is a word of lower-case letters. case: bits to ignore."""
     if last - first != len(word):
         return False
     same = True
@@ -73,7 +73,7 @@ def _same(text, first, last, word, case):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _digits(text, first, last):  # type: ignore[no-untyped-def]
-    """Where the digits from `first` on end."""
+    """The end of the digits that start at `first`."""
     while first < last and 48 <= text[first] <= 57:
         first += 1
     return first
@@ -99,10 +99,9 @@ def _is_real(text, first, last):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _value(text, first, last, form, most):  # type: ignore[no-untyped-def]
-    """What stands for the value in text[first:last], and whether it is one.
+    """(the code of the value in text[first:last], whether it is valid).
 
-    Of a REAL its place is what stands for it, first << 32 | last: what text says exactly as a
-    double is more than is wanted here.
+    The code of a REAL is its place, first << 32 | last; the caller converts it to a double.
     """
     if form == _WORD:
         for code, word in enumerate(_WORDS):
@@ -122,12 +121,13 @@ def _value(text, first, last, form, most):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def scan(text, forms, most, out):  # type: ignore[no-untyped-def]
-    """Fill out, uint64[fields + 1, rows], from text, uint8: a row a field, the last the lines.
+    """Parse text, uint8, into out, uint64[fields + 1, rows], which has a row for each field and one
+    for line numbers.
 
     forms, most: the Form and the largest value of each field. Returns (rows, line, error, field,
-    first, last): on an error the row and line it is in, from 0 and 1, the field, and where in the
-    text its value is. Blank lines are skipped, blanks around a field and a pair of double quotes
-    too.
+    first, last). For an error these are its row (from 0), its line (from 1), its field, and the
+    place of the value in the text. Blank lines, blanks around fields and a pair of double quotes
+    are skipped.
     """
     row, line, at, end = 0, 0, 0, len(text)
     while at < end:

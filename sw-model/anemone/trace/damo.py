@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records of DAMON as damo writes them in JSON: a list of records by target, each of snapshots.
+"""Reads damo's JSON records of DAMON: a list of records by target, which have snapshots.
 
-Numbers are whole, or text with commas; times are ns, or text such as "1 m 2 s 300 ms". Its
-json_compressed, which damo writes unless told otherwise, is the same in one zlib stream (RFC 1950).
+Numbers are integers, or text with commas; times are ns, or text such as "1 m 2 s 300 ms". damo's
+default format, json_compressed, is the same in one zlib stream (RFC 1950).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from anemone.io.errors import MISSING, Bare, InputError
 
 _UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 _PART = re.compile(r"([\d,]+(?:\.\d+)?)\s*(ns|us|ms|s|m|h)\b\s*")
-_HEAD, _SAID = 4096, 128  # bytes of a file, and of its text, that tell what it is
+_HEAD, _SAID = 4096, 128  # bytes of a file and of its text that identify the format
 _PACKED = "one zlib stream, as damo writes json_compressed"
 _BEGINS = re.compile(rb'\s*\[\s*\{\s*"(kdamond_idx|target_id|context_idx|intervals)"')
 
 
 def is_records(content: bytes) -> bool:
-    """Whether a file that begins so has these records, compressed or not."""
+    """Whether a file that starts with `content` has these records, compressed or not."""
     return _BEGINS.match(_begin(content) or content) is not None
 
 
@@ -44,7 +44,7 @@ def unpacked(path: Path, content: bytes) -> bytes:
 
 
 def _begin(content: bytes) -> bytes | None:
-    """What a zlib stream begins with, once decompressed; None: it is none."""
+    """The start of a decompressed zlib stream; None if it is not one."""
     try:
         return zlib.decompressobj().decompress(content[:_HEAD], _SAID) or None
     except zlib.error:
@@ -52,7 +52,9 @@ def _begin(content: bytes) -> bytes | None:
 
 
 def regions(path: Path, text: str) -> Iterator[tuple[float, int, int, int, float]]:
-    """(seconds, target, start, end, samples that found it accessed) of each. Raises InputError."""
+    """(seconds, target, start, end, samples that found it accessed) of each region. Raises
+    InputError.
+    """
     try:
         records = json.loads(text)
     except ValueError as e:
@@ -67,7 +69,7 @@ def regions(path: Path, text: str) -> Iterator[tuple[float, int, int, int, float
                 place = f"{at}, region {j}"
                 start, end = (_whole(path, place, key, region) for key in ("start", "end"))
                 seen = region.get("nr_accesses")
-                # Since damo 1.8 in several units.
+                # Since damo 1.8 it is given in several units.
                 said = seen if isinstance(seen, dict) else {"samples": seen}
                 yield time, target, start, end, float(_whole(path, place, "samples", said))
 
@@ -88,7 +90,7 @@ def _whole(path: Path, place: str, key: str, content: Any) -> int:
 
 
 def _time(path: Path, place: str, snapshot: Any) -> float:
-    """s, of a snapshot's end."""
+    """End of a snapshot in seconds."""
     found = snapshot.get("end_time", MISSING) if isinstance(snapshot, dict) else MISSING
     text = str(found).strip() if type(found) in (int, str) else ""
     if re.fullmatch(r"[\d,]+", text):

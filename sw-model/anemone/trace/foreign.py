@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces of other simulators, read as they are: DRAMsim3's, Ramulator 2's, gem5's text form.
+"""Reads traces of other simulators: DRAMsim3, Ramulator 2, and gem5's text format.
 
-The first line of a file tells which it is. The files do not give their clock's period: if it is
-given in ns, rows get the gaps between them, otherwise none.
+The first line of a file identifies the format. The files do not contain their clock's period: if
+the user gives it in ns, rows have gaps, otherwise not.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from anemone.trace.foreignscan import ABSENT, DECIMAL, HEX, WORD, scan
 
 @dataclass(frozen=True)
 class Format:
-    """Lines of a kind of trace.
+    """The line format of a kind of trace.
 
-    first: what its first line looks like. fields: names and forms, in order; the last `optional`
-    may be absent. reads, writes: words of the field `op`. clock: the field that tells the time, or
-    with `bubbles` how many instructions were between this row and the one before.
+    first: pattern of its first line. fields: names and forms, in order; the last `optional` ones
+    may be absent. reads, writes: words of the field `op`. clock: the field with the time, or with
+    `bubbles` the number of instructions since the row before.
     """
 
     name: str
@@ -45,14 +45,14 @@ _N, _OP = r"\d+", "[rwu]"
 
 
 def _gem5(before: str, fields: dict[str, int], after: str) -> Format:
-    """One of the lines that gem5's decode_packet_trace.py writes. before, after: fields around."""
+    """A line format of gem5's decode_packet_trace.py. before, after: additional fields."""
     known = dict.fromkeys(before.split(), DECIMAL) | fields | dict.fromkeys(after.split(), DECIMAL)
     first = ",".join(_OP if name == "op" else _N for name in known)
     return Format("gem5's text form", first, known, ("r",), ("w",), "tick")
 
 
-# gem5 writes flags in all of its monitors, and the packet's number and the program counter where
-# they are known; so of two numbers behind the size the first is the flags.
+# All of gem5's monitors write flags; the packet's number and the program counter are only written
+# if known. So with two numbers after the size, the first one is the flags.
 FORMATS = (
     Format(
         "DRAMsim3", r"(0[xX])?[0-9a-fA-F]+\s+[A-Za-z_]+\s+\d+",
@@ -75,7 +75,7 @@ _VECTORS = re.compile(rb"[RW]\s+\d+(,\d+)+\s*$")
 
 
 def format_of(path: object, text: bytes) -> Format | None:
-    """Whose trace a text is the beginning of; None: of none that is known here."""
+    """The format of a trace that starts with `text`; None if it is unknown."""
     line = next((some for some in text[:4096].splitlines() if some.strip()), b"").strip()
     if _VECTORS.match(line):
         allowed = "addresses (LoadStoreTrace): only Ramulator knows whose address such a vector is"
@@ -86,7 +86,7 @@ def format_of(path: object, text: bytes) -> Format | None:
 def foreign_columns(
     path: object, kind: Format, blocks: Iterable[bytes], geometry: Geometry, clock_ns: float | None
 ) -> Iterator[dict[str, np.ndarray]]:
-    """The columns, a block of whole lines after the other. clock_ns: of one unit of the clock."""
+    """Yield the columns block by block. clock_ns: ns of one unit of the clock."""
     reader = _Reader(path, kind, geometry, clock_ns)
     if clock_ns is not None and kind.clock is None:
         allowed = f"a trace whose lines have a time, which those of {kind.name} have not"
@@ -96,7 +96,7 @@ def foreign_columns(
 
 
 class _Reader:
-    """Reads blocks of one file in their order."""
+    """Reads the blocks of one file in order."""
 
     def __init__(
         self, path: object, kind: Format, geometry: Geometry, clock_ns: float | None
@@ -115,7 +115,7 @@ class _Reader:
         least = len(self.forms) - self.kind.optional
         rows, line, error, field, first, last = scan(text, self.forms, least, out)
         fields = dict(zip([*self.names, "line"], out[:, :rows], strict=True))
-        columns = self._columns(fields)  # what is wrong in a row before the one that stopped it
+        columns = self._columns(fields)  # first, to report errors in earlier rows
         if error != OK:
             fields_of = " ".join(self.names)
             value = block[first:last].decode("utf-8", "backslashreplace")
@@ -135,7 +135,7 @@ class _Reader:
         gap = self._gaps(fields[self.kind.clock], line) if self.clock_ns else None
         row = np.arange(len(addr))
         if "size" in fields:
-            # A packet is as many rows as it has lines.
+            # A packet becomes one row for each of its lines.
             begin, size = addr // np.uint64(LINE_BYTES), np.maximum(fields["size"], np.uint64(1))
             self._in_device(addr + size - np.uint64(1), line)
             lines = ((addr + size - np.uint64(1)) // np.uint64(LINE_BYTES) - begin).astype(np.int64)
@@ -145,7 +145,7 @@ class _Reader:
             write, gap = write[row], None if gap is None else np.where(nth == 0, gap[row], 0.0)
         self._in_device(addr, line[row])
         if "written" in fields:
-            # A row of two addresses reads the one and writes the other.
+            # A row with two addresses reads the first and writes the second.
             both = fields["written"] != ABSENT
             order = np.concatenate([2 * row, 2 * row[both] + 1])
             write = np.concatenate([write, np.ones(np.count_nonzero(both), np.bool_)])
@@ -168,7 +168,7 @@ class _Reader:
         return np.array(list(self.words.values()))[at.argmax(axis=1)]
 
     def _gaps(self, clock: np.ndarray, line: np.ndarray) -> np.ndarray:
-        """float64[n], ns: since the row before, so that no row issues before its time."""
+        """Gaps to the row before, so that no row issues before its time: float64[n], ns."""
         if self.kind.bubbles:
             return clock * self.clock_ns
         first = clock[:1] if self.time < 0 else np.array([self.time], np.uint64)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines of words and numbers out of other simulators' traces, compiled; exact about what is wrong.
+"""Parses lines of words and numbers in other simulators' traces, with the exact place of errors.
 
-A line's fields are parted by blanks or commas. Blank lines are skipped.
+It is compiled. Fields are separated by blanks or commas. Blank lines are skipped.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from numba import njit
 from anemone.trace.csvscan import BAD, FEW, MANY, OK, number
 
 DECIMAL, HEX, WORD = range(3)  # decimal or 0x; hexadecimal, 0x or not; at most eight letters
-ABSENT = (1 << 64) - 1  # a field that a line may leave out, and does
+ABSENT = (1 << 64) - 1  # value of an optional field that is absent
 
 
 @njit(cache=True, nogil=True)
 def _hexadecimal(text, first, last):  # type: ignore[no-untyped-def]
-    """The number in text[first:last], whose digits are hexadecimal, and whether it is one."""
+    """(the hexadecimal number in text[first:last], whether it is one)."""
     if last - first > 2 and text[first] == 48 and (text[first + 1] | 32) == 120:
         first += 2
     value = np.uint64(0)
@@ -37,7 +37,7 @@ def _hexadecimal(text, first, last):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _word(text, first, last):  # type: ignore[no-untyped-def]
-    """A word's bytes as a number, the last the lowest, and whether there are at most eight."""
+    """(a word's bytes as a big-endian number, whether it has at most eight)."""
     value = np.uint64(0)
     if last - first > 8:
         return value, False
@@ -53,10 +53,11 @@ def _separates(c):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def scan(text, forms, least, out):  # type: ignore[no-untyped-def]
-    """Fill out, uint64[fields + 1, rows], from text, uint8: a row a field, the last the lines.
+    """Parse text, uint8, into out, uint64[fields + 1, rows], which has a row for each field and one
+    for line numbers.
 
-    forms: of each field. least: fields of a line; those past it may be ABSENT. Returns (rows, line,
-    error, field, first, last) as csvscan.scan does.
+    forms: of each field. least: number of required fields; others may be ABSENT. Returns (rows,
+    line, error, field, first, last) like csvscan.scan.
     """
     row, line, at, end = 0, 0, 0, len(text)
     while at < end:

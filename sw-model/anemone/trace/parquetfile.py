@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces in Parquet, a batch of rows at a time."""
+"""Reads Parquet traces, a batch of rows at a time."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from anemone.hardware.geometry import Geometry
 from anemone.io.errors import Bare, InputError
 from anemone.trace.columns import COLUMNS, KINDS, Form, check_names
 
-_ROWS = 1 << 20  # of a batch
-_BUFFER = 1 << 20  # bytes of a column that are read at a time
+_ROWS = 1 << 20  # rows of a batch
+_BUFFER = 1 << 20  # bytes of a column read at a time
 _TYPES = {
     Form.NUMBER: "an integer column",
     Form.FLAG: "a boolean or integer column",
@@ -25,11 +25,11 @@ _TYPES = {
 def parquet_columns(
     path: object, file: BinaryIO, geometry: Geometry
 ) -> Iterator[dict[str, np.ndarray]]:
-    """The columns, a batch after the other."""
+    """Yield the columns batch by batch."""
     if not file.seekable():
         allowed = "a file, as Parquet is read from its end; through a pipe CSV"
         raise InputError(path, "file", "Parquet", Bare("a pipe"), allowed)
-    rows = -1  # before the batch; the first one has none, and is there for its schema
+    rows = -1  # rows before the batch; -1 for the empty first batch, which is only for the schema
     for batch in _batches(path, file):
         if rows < 0:
             _check_schema(path, batch.schema)
@@ -40,22 +40,22 @@ def parquet_columns(
 
 
 def _batches(path: object, content: BinaryIO) -> Iterator[Any]:
-    """Batches of a Parquet file, an empty one first; all its failures as InputError.
+    """Batches of a Parquet file, first an empty one. All failures become InputError.
 
-    content: the open file, for pyarrow takes no name that is not UTF-8.
+    content: the open file, because pyarrow only takes names in UTF-8.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        # With pre_buffer pyarrow would hold whatever it has read of the file.
+        # With pre_buffer pyarrow would keep everything that it has read in memory.
         options = {"buffer_size": _BUFFER, "pre_buffer": False}
         with pq.ParquetFile(content, page_checksum_verification=True, **options) as file:
             yield pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
             yield from file.iter_batches(_ROWS)
     except InputError:
         raise
-    # A decoder may raise anything on a corrupt file.
+    # A decoder may raise any exception for a corrupt file.
     except Exception as e:
         why = Bare("damaged: " + (str(e).splitlines() or [type(e).__name__])[0])
         raise InputError(path, "file", "Parquet", why, "a complete Parquet file") from e
@@ -71,7 +71,7 @@ def _check_schema(path: object, schema: Any) -> None:
 
 
 def _suits(kind: Any, form: Form) -> bool:
-    """Whether a column of this pyarrow type may hold such values."""
+    """Whether a column of this pyarrow type can hold values of this form."""
     from pyarrow import types
 
     if form == Form.WORD:
@@ -86,7 +86,7 @@ def _suits(kind: Any, form: Form) -> bool:
 
 
 def _column(path: object, before: int, name: str, column: Any, geometry: Geometry) -> np.ndarray:
-    """One batch of a column as its own type, or the first row that will not go."""
+    """One batch of a column with its type. Raises InputError for the first invalid row."""
     if column.null_count:
         at = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
         value: Any = Bare("null")
@@ -100,7 +100,7 @@ def _column(path: object, before: int, name: str, column: Any, geometry: Geometr
 
 
 def _values(name: str, column: Any, geometry: Geometry) -> tuple[np.ndarray, np.ndarray]:
-    """A column without nulls as numbers, and which of them are not allowed."""
+    """(a column without nulls as numbers, which of them are invalid)."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -113,6 +113,6 @@ def _values(name: str, column: Any, geometry: Geometry) -> tuple[np.ndarray, np.
     if form == Form.REAL:
         return values, ~((values >= 0) & (values < np.inf))
     bad = values < 0 if values.dtype.kind == "i" else np.zeros(len(values), bool)
-    # A limit may exceed a signed column's type: compare values that are not < 0 as unsigned.
+    # A limit may exceed a signed column's type, so compare non-negative values as unsigned.
     most = np.uint64(COLUMNS[name].largest(geometry))
     return values, bad | (values.astype(np.uint64) > most)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads traces, whole or in batches: CSV, Parquet, other simulators'; the content tells which."""
+"""Reads traces, as a whole or in batches. The content selects CSV, Parquet or a foreign format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from anemone.trace.parquetfile import parquet_columns
 from anemone.trace.samples import kind_of
 
 _PARQUET = b"PAR1"
-# Parquet is compressed by itself; a text that was packed has to be unpacked before.
+# Compressed texts are refused with a hint; Parquet has its own compression.
 _PACKED = {b"\x1f\x8b": ("gzip", "gunzip"), b"\x28\xb5\x2f\xfd": ("zstd", "unzstd"),
            b"\xfd7zXZ\0": ("xz", "unxz")}  # fmt: skip
 
@@ -28,28 +28,29 @@ def batches(
     rows: int = 1 << 20,
     clock_ns: float | None = None,
 ) -> Iterator[Trace]:
-    """The accesses of a trace file in order, `rows` at a time, in memory that its length adds
-    nothing to.
+    """The accesses of a trace file in order, in batches of `rows` rows; the last may be shorter.
 
-    path: CSV, Parquet, or a trace of another simulator (foreign.FORMATS); but for Parquet it may be
-    a pipe. geometry: the device, whose size addresses are checked against. clock_ns: of one unit of
-    another simulator's clock, so that its rows have gaps. Each batch has `rows` rows, but the last,
-    which has those that are left; none is empty, and all have the same columns. Raises ValueError
-    if `rows` is not positive; and, when the iterator gets there, InputError: rows and lines are
-    those of the whole file.
+    Memory use does not depend on the file's length. No batch is empty, and all have the same
+    columns.
+
+    path: CSV, Parquet, or a trace of another simulator (foreign.FORMATS); a pipe except for
+    Parquet. geometry: the device; addresses are checked against its size. clock_ns: ns of one unit
+    of another simulator's clock, so that its rows have gaps. Raises ValueError if `rows` is not
+    positive, and InputError when the iterator reaches an error; rows and lines in it are counted in
+    the whole file.
     """
     return rebatch(_parts(path, geometry, clock_ns), rows)
 
 
 def read_trace(path: str | os.PathLike, geometry: Geometry) -> Trace:
-    """All of a trace file: its `batches` as one. Raises InputError."""
+    """The whole trace of a file. Raises InputError."""
     return concatenate(_parts(path, geometry))
 
 
 def _parts(
     path: str | os.PathLike, geometry: Geometry, clock_ns: float | None = None
 ) -> Iterator[Trace]:
-    """A trace file in batches of whatever size suits its format; there is a row in one of them."""
+    """A trace file in batches of a size that suits its format, with at least one row in total."""
     rows = 0
     try:
         with Path(path).open("rb") as file:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples of memory accesses: `perf script` of perf's memory events, and DAMON's records.
 
-A sample stands for `period` accesses, or a page of a DAMON region for as many as the region was
-found accessed. There is no access in them that a simulator could time: they give hit ratios.
+A sample represents `period` accesses; a page of a DAMON region represents as many accesses as the
+region was found accessed. Samples have no individual accesses to time, so they only give hit
+ratios.
 """
 
 from __future__ import annotations
@@ -27,20 +28,21 @@ _DAMON = re.compile(
     r".*?\s(?P<time>\d+\.\d+):\s+damon:damon_aggregated:\s+target_id=(?P<target>\d+)\s+"
     r"nr_regions=\d+\s+(?P<start>\d+)-(?P<end>\d+):\s+(?P<seen>-?\d+)(?:\s+-?\d+)?\s*$"
 )
-_PERF_DATA = b"PERFILE2"  # perf record's own file, which only the perf of its kernel reads
+_PERF_DATA = b"PERFILE2"  # perf record's binary file, which only perf itself reads
 _CALLED = re.compile(r"\s+[0-9a-f]+ .*")  # a line of a call chain, below its sample
 _LEVEL = re.compile(r"\|LVL ([^|]*)")
-_MEMORY = ("RAM", "L3 miss", "PMEM", "CXL")  # levels that are of memory, as perf calls them
+_MEMORY = ("RAM", "L3 miss", "PMEM", "CXL")  # perf's names of memory levels
 _PAGE = 4096
 
 
 @dataclass(frozen=True)
 class Samples:
-    """In order of time. kind: "perf" or "DAMON".
+    """Samples in order of time. kind: "perf" or "DAMON".
 
-    page: int64[n], of 4 KiB, numbered by their first samples. weight: float64[n], accesses that
-    each stands for. store: bool[n]. time: float64[n], ns since the first. cached: samples of perf's
-    that a cache answered, which are left out. unknown: those without an address, too.
+    page: int64[n], pages numbered in the order of their first samples. weight: float64[n], accesses
+    that each sample represents. store: bool[n]. time: float64[n], ns since the first sample.
+    cached, unknown: number of perf's samples that were left out because a cache served them, or
+    without an address.
     """
 
     kind: str
@@ -56,7 +58,7 @@ class Samples:
 
 
 def kind_of(text: bytes) -> str | None:
-    """ "perf" or "DAMON", whose records a file begins with; None: of neither."""
+    """The kind of samples at the start of a file: "perf", "DAMON", or None."""
     if damo.is_records(text):
         return "DAMON"
     if text.startswith(_PERF_DATA):
@@ -71,7 +73,7 @@ def kind_of(text: bytes) -> str | None:
 
 
 def is_samples(path: Path) -> bool:
-    """Whether a file has samples and not accesses; a pipe, of which nothing is read, has not."""
+    """Whether a file has samples instead of accesses. A pipe is not read and counts as accesses."""
     try:
         if not path.is_file():
             return False
@@ -82,9 +84,9 @@ def is_samples(path: Path) -> bool:
 
 
 def read_samples(path: Path, page_bytes: int = _PAGE) -> Samples:
-    """All samples of a file, as text. Raises InputError.
+    """Read all samples of a text file. Raises InputError.
 
-    page_bytes: what pages are counted in; a region of DAMON's has all pages that begin in it.
+    page_bytes: size of a page; a DAMON region covers all pages that it touches.
     """
     content = damo.unpacked(path, read_bytes(path, "samples"))
     kind = kind_of(content)
@@ -111,7 +113,7 @@ def read_samples(path: Path, page_bytes: int = _PAGE) -> Samples:
     order = np.argsort(time, kind="stable")
     of = np.repeat(order, pages[order])
     nth = np.arange(len(of)) - np.repeat(np.cumsum(pages[order]) - pages[order], pages[order])
-    # Numbered as they come, as first touch places them; addresses are virtual, and anywhere.
+    # Pages are renumbered in order of first touch, because virtual addresses are sparse.
     _, at, number = np.unique(first[of] + nth, return_index=True, return_inverse=True)
     rank = np.empty(len(at), np.int64)
     rank[np.argsort(at, kind="stable")] = np.arange(len(at))
@@ -149,7 +151,7 @@ def _damon(path: Path, text: str) -> Iterator[_Sample]:
     for number, line in enumerate(text.split("\n"), 1):
         found = _DAMON.fullmatch(line)
         if found:
-            # Targets are address spaces of their own. damo ends a record with a region of -1.
+            # Targets are separate address spaces. damo ends a record with a region of -1.
             space = int(found["target"]) % (1 << 14) << 48
             start, end, seen = (int(found[name]) for name in ("start", "end", "seen"))
             yield float(found["time"]), space + start, space + end, float(seen), False, None

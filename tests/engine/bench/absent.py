@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of what is asked of a pipeline that does not exist: size p3c4, pipeline 3."""
+"""cocotb tests of accesses to a pipeline that does not exist: size p3c4, pipeline 3."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ABSENT = SIZE.pipelines
 
 @directed_test
 async def an_absent_pipeline_reads_as_zero(driver: DirectedDriver) -> None:
-    """A read of it is answered, with zeros, on every channel, and changes nothing elsewhere."""
+    """A read of an absent pipeline returns zeros on every channel and changes nothing elsewhere."""
     rule = replace(COUNT, sub_mask=0, effect_op="reset", effect_operand=9)
     for p in range(ABSENT):
         await driver.rule(p, rule)
@@ -30,7 +30,7 @@ async def an_absent_pipeline_reads_as_zero(driver: DirectedDriver) -> None:
 
 @directed_test
 async def an_absent_pipeline_takes_writes(driver: DirectedDriver) -> None:
-    """Rules, table entries and clears for it are taken as ever, and change nothing elsewhere."""
+    """Rules, table entries and clears for an absent pipeline are accepted and change nothing."""
     await driver.tick({0: 0})
     await driver.rule(ABSENT, replace(COUNT, operand=100, effect_op="reset"))
     await driver.table(ABSENT, (0, 5))

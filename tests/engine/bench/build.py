@@ -10,11 +10,11 @@ from tests.bench.build import SIMULATORS, place, simulator
 from tests.engine.bench.sizes import Size
 
 WORK = SIMULATORS / "engine"
-SHORT = ("lean", "some")  # few seeds are played of these
+SHORT = ("lean", "some")  # builds with few seeds
 TOP = "TelemetryEngine"
 
-# Only the ports and the memories are visible to the bench: --public-flat-rw, which the runner asks
-# for, makes the simulation ten times slower.
+# Only the ports and the memories are visible to the bench, because --public-flat-rw, the runner's
+# default, makes the simulation ten times slower.
 PUBLIC = f"""\
 `verilator_config
 public_flat_rw -module "{TOP}" -var "clock"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb test: seeds of one build, one after the other; each starts with a reset amid the last.
+"""cocotb test of many seeds of one build; each starts with a reset during the one before.
 
-Reads BENCH_SIZE and BENCH_PARAMS, and what `play_seeds` does.
+Reads BENCH_SIZE, BENCH_PARAMS and the variables that `play_seeds` reads.
 """
 
 from __future__ import annotations

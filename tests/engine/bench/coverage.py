@@ -49,25 +49,30 @@ def required(channels: int = 4) -> set[str]:
         _bins(
             "drop", ("type", "below", "above", "off", "key", "unmapped", "offset", "base", "sum")
         ),
+        _bins("drop", ("hash", "offset too wide to be hashed")),
+        _bins("hash", WIDTHS),
         _bins("edge", ("start", "end", "last state")),
         _bins("slot", ("read waits for event", "read back to back", "same line back to back")),
-        _bins("slot", ("event behind walk", "read behind backlog")),
+        _bins("slot", ("event behind serial RMW", "read behind backlog")),
         # A line taken away, the slots before it, and what goes on meanwhile.
         _bins("take", tuple(TAKEN), WIDTHS),
         _bins("take", ("event", "reset"), range(WINDOW)),
-        # A channel is free behind a walk, not in its last slot.
+        # A channel is free behind a serial RMW, not in its last slot.
         _bins("take", "op", range(1, WINDOW)),
         _bins("take", ("nothing", "clear", "channels at once")),
         _bins("queue", range(1, 21)),
         _bins("table", ("mapped", "unmapped"), ("before", "same cycle", "behind")),
-        _bins("table", ("waits for clear", "behind walk")),
+        _bins("table", ("waits for clear", "behind serial RMW")),
         _bins("rule", "event", around),
-        _bins("rule", ("waits for walk", "behind walk", "back to back")),
+        _bins("rule", ("waits for serial RMW", "behind serial RMW", "back to back")),
         _bins("acknowledge", ("same cycle", "after", "idle")),
         _bins("latch", ("channels at once", "first of many")),
         _bins("clear", ("event", "read", "read in flight", "again")),
         _bins("restart", ("traffic", "stale effect")),
-        *(_bins("channel", c, ("event", "read", "walk", "match", "take")) for c in range(channels)),
+        *(
+            _bins("channel", c, ("event", "read", "serial RMW", "match", "take"))
+            for c in range(channels)
+        ),
         _bins("run", ("full rate", "reads in every gap")),
     ]
     return set().union(*bins)

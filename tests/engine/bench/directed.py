@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of the contract's sharp corners, each with the numbers that must come out.
+"""cocotb tests of the contract's corner cases, each with the expected numbers.
 
 Rules here count events into 64-bit counters unless they say otherwise: the key is 0 and the index
 is the address's line number. Size p2c2, or what BENCH_SIZE says.
@@ -50,16 +50,18 @@ def directed_test(test: Callable[[DirectedDriver], Awaitable[None]]) -> Any:
 
 
 def first(*values: int) -> list[int]:
-    """A line that starts so and goes on with zeros."""
+    """A line with the given first words and zeros after them."""
     return [*values, *[0] * (8 - len(values))]
 
 
-# --- the two interleavings that published hardware gets wrong ---
+# --- the two interleavings that the published hardware gets wrong ---
 
 
 @directed_test
 async def reset_right_behind_update(driver: DirectedDriver) -> None:
-    """A read-with-reset 1 to 6 cycles after an update of its state: returned once, and gone."""
+    """A read-with-reset 1 to 6 cycles after an update of its state returns the update exactly
+    once.
+    """
     await driver.rule(0, replace(COUNT, effect_op="reset"))
     for distance in range(1, 7):
         driver.lines.clear()
@@ -74,7 +76,7 @@ async def reset_right_behind_update(driver: DirectedDriver) -> None:
 
 @directed_test
 async def update_right_behind_reset(driver: DirectedDriver) -> None:
-    """An update 1 to 6 cycles after a read that resets its state to 100: it counts from there."""
+    """An update 1 to 6 cycles after a read that resets its state to 100 counts from 100."""
     await driver.rule(0, replace(COUNT, effect_op="reset", effect_operand=100))
     for distance in range(1, 7):
         driver.lines.clear()
@@ -89,7 +91,9 @@ async def update_right_behind_reset(driver: DirectedDriver) -> None:
 
 @directed_test
 async def read_and_event_in_one_cycle(driver: DirectedDriver) -> None:
-    """Offered together, the event comes first: the read waits a cycle and sees it."""
+    """If both are offered in one cycle, the event comes first: the read waits a cycle and sees
+    it.
+    """
     await driver.tick({0: 0}, {0: Read(0, 0, 0, True)})
     assert not driver.get("reads_0_ready")
     await driver.tick({0: 0})
@@ -110,11 +114,11 @@ async def every_hazard_distance(driver: DirectedDriver) -> None:
     assert (await driver.read(0, 0, 0)).words == first(12, 15)
 
 
-# --- walks ---
+# --- serial read-modify-writes ---
 
 
 def counting(cycles: int, effect: str, **fields: Any) -> tuple[Script, int]:
-    """A script whose pipeline 0 counts from the cycle that is returned on."""
+    """A script, and the cycle from which its pipeline 0 counts."""
     script = Script.blank(SIZE, cycles, **fields)
     rule = replace(COUNT, effect_op=effect, effect_operand=1, notify_op="eq", notify_operand=50)
     script.rules.append(RuleWrite(0, 0, rule))
@@ -123,7 +127,7 @@ def counting(cycles: int, effect: str, **fields: Any) -> tuple[Script, int]:
 
 
 async def play(dut: Any, script: Script) -> tuple[Any, Counter[str]]:
-    """Plays a script; what was planned, and its coverage."""
+    """Plays a script. Returns the plan and the coverage."""
     cover: Counter[str] = Counter()
     driver = Driver(dut, SIZE)
     driver.start()
@@ -133,7 +137,7 @@ async def play(dut: Any, script: Script) -> tuple[Any, Counter[str]]:
 
 
 @cocotb.test()
-async def walk_with_an_event_every_cycle(dut: Any) -> None:
+async def serial_rmw_with_an_event_every_cycle(dut: Any) -> None:
     """Seven events queue behind an eight-slot read, thousands flow through, none is lost."""
     script, start = counting(4000, "add")
     stop = script.cycles - 50
@@ -147,7 +151,7 @@ async def walk_with_an_event_every_cycle(dut: Any) -> None:
 
 
 @directed_test
-async def walk_takes_eight_slots(driver: DirectedDriver) -> None:
+async def serial_rmw_takes_eight_slots(driver: DirectedDriver) -> None:
     """A read with an update op: the line comes seven cycles later, the next read after eight."""
     await driver.rule(0, replace(COUNT, effect_op="add", effect_operand=3))
     await driver.tick(reads={0: Read(0, 0, 0, True)})
@@ -162,8 +166,8 @@ async def walk_takes_eight_slots(driver: DirectedDriver) -> None:
 
 
 @directed_test
-async def walk_of_another_channel_is_not_felt(driver: DirectedDriver) -> None:
-    """Reads of channel 1 are answered in every cycle while channel 0 is amid a walk."""
+async def serial_rmw_of_another_channel_is_not_felt(driver: DirectedDriver) -> None:
+    """Reads of channel 1 are answered in every cycle while channel 0 is amid a serial RMW."""
     await driver.rule(0, replace(COUNT, effect_op="add"))
     await driver.tick(reads={0: Read(0, 0, 0, True), 1: Read(0, 0, 0, False)})
     for _ in range(9):
@@ -179,7 +183,7 @@ async def walk_of_another_channel_is_not_felt(driver: DirectedDriver) -> None:
 
 @directed_test
 async def latencies_are_as_promised(driver: DirectedDriver) -> None:
-    """Event to written state and read to line, in cycles: what params.json says, and at most 9."""
+    """The cycles from event to written state and from read to line equal params.json, at most 9."""
     state = memories(driver.dut, 0, 0)[0][0]
     await driver.tick({0: 0})
     asked, written = driver.cycle - 1, 0
@@ -196,7 +200,7 @@ async def latencies_are_as_promised(driver: DirectedDriver) -> None:
 
 @directed_test
 async def a_line_every_cycle(driver: DirectedDriver) -> None:
-    """Reads of both channels, accepted and answered in every cycle."""
+    """Reads of both channels are accepted and answered in every cycle."""
     for line in range(SIZE.lines):
         await driver.tick({c: LINE * line + 64 * c for c in range(2)})
     for cycle in range(64):
@@ -210,7 +214,7 @@ async def a_line_every_cycle(driver: DirectedDriver) -> None:
 
 @cocotb.test()
 async def full_rate_with_reads_in_the_gaps(dut: Any) -> None:
-    """Thousands of cycles in which each channel uses each slot, first for events alone."""
+    """For thousands of cycles each channel uses every slot, first only for events."""
     script, start = counting(6000, "reset", samples=[*range(100, 6000, 97)])
     rng = Random(7)
     for c in range(2):

@@ -12,10 +12,10 @@ from tests.engine.bench.script import Event, Read, registers
 
 @directed_test
 async def rule_applies_from_one_cycle_on(driver: DirectedDriver) -> None:
-    """Events in every cycle on both channels: each counts under the old rule or under the new one.
+    """With events in every cycle on both channels, each counts under the old or the new rule.
 
-    The new rule adds 1000 instead of 1, so a sum tells how many came before it: as many on both
-    channels, and always the same number of cycles before the rule's ready.
+    The new rule adds 1000 instead of 1, so a sum shows how many events came before it. The number
+    is the same on both channels, and always as many cycles before the rule's ready.
     """
     new = replace(COUNT, operand=1000, effect_op="reset")
     fields = {f"rule_bits_rule_{k}": v for k, v in registers(new, True, SIZE).items()}
@@ -34,13 +34,13 @@ async def rule_applies_from_one_cycle_on(driver: DirectedDriver) -> None:
         assert sums[0] == sums[1], sums
         old = sums[0] % 1000
         assert old + sums[0] // 1000 == cycles, sums
-        assert old == before  # it applies in the very cycle in which it is offered
+        assert old == before  # it applies in the cycle in which it is offered
         lags.add(cycles - 1 - old)
     assert len(lags) == 1, f"cycles from the rule's first event to its ready: {lags}"
 
 
 @directed_test
-async def rule_waits_for_a_walk(driver: DirectedDriver) -> None:
+async def rule_waits_for_a_serial_rmw(driver: DirectedDriver) -> None:
     """A rule offered amid an eight-slot read applies behind it, at most eight cycles later."""
     idle = await driver.rule(0, replace(COUNT, effect_op="add", effect_operand=5))
     await driver.tick(reads={1: Read(0, 0, 0, True)})
@@ -50,7 +50,7 @@ async def rule_waits_for_a_walk(driver: DirectedDriver) -> None:
 
 @directed_test
 async def rules_back_to_back(driver: DirectedDriver) -> None:
-    """A rule right behind another one takes as long, and the first applied in between."""
+    """A rule right after another one takes just as long, and the first rule applies in between."""
     cycles = await driver.rule(0, replace(COUNT, operand=10))
     assert await driver.rule(0, replace(COUNT, operand=100)) == cycles
     await driver.tick({0: 0})
@@ -75,7 +75,7 @@ async def table_write_in_the_cycle_of_its_event(driver: DirectedDriver) -> None:
 
 @directed_test
 async def drops_are_counted(driver: DirectedDriver) -> None:
-    """Unmapped keys and indexes past the last counter: dropped, counted, never wrapped."""
+    """Unmapped keys and indexes past the last counter are dropped and counted, and never wrap."""
     rule = replace(COUNT, primary_mask=END - 1, primary_shift=14, type="W", start=128, end=END - 64)
     await driver.rule(0, replace(rule, sub_mask=0x3F80))
     await driver.table(0, (0, 0), (1, SIZE.states - 1), (2, SIZE.counters - 1), (4, SIZE.counters))
@@ -95,7 +95,7 @@ async def drops_are_counted(driver: DirectedDriver) -> None:
 
 @directed_test
 async def clear_starts_from_nothing(driver: DirectedDriver) -> None:
-    """A clear amid traffic: states, table and counters are zero; the rules stay."""
+    """A clear during traffic zeroes states, table and counters; the rules stay."""
     await driver.rule(1, COUNT)
     await driver.table(1, (0, 0))
     both: dict[int, Event | int] = {0: 0, 1: 64}
@@ -141,7 +141,9 @@ async def reset_forgets_the_read_effect(driver: DirectedDriver) -> None:
 
 @directed_test
 async def latch_keeps_the_first(driver: DirectedDriver) -> None:
-    """The latch keeps channel and index of the first hit, the lower channel's of two at once."""
+    """The latch keeps channel and index of the first hit; of two at once, that of the lower
+    channel.
+    """
     for width in (8, 16, 32, 64):
         rule = replace(COUNT, width=width, notify_op="ge", notify_operand=1)
         await driver.tick(clear_valid=1, clear_bits=0)
@@ -164,7 +166,9 @@ async def latch_keeps_the_first(driver: DirectedDriver) -> None:
 
 @directed_test
 async def no_hit_of_a_rule_behind_the_next_ones_ready(driver: DirectedDriver) -> None:
-    """An event right before a rule is loaded has notified, if at all, when that is ready."""
+    """A notification of an event right before a new rule comes before the rule's ready, or
+    never.
+    """
     quiet = replace(COUNT, notify_op="none")
     for apart in range(4):
         await driver.rule(0, replace(COUNT, notify_op="ge", notify_operand=1))
@@ -180,7 +184,7 @@ async def no_hit_of_a_rule_behind_the_next_ones_ready(driver: DirectedDriver) ->
 
 @directed_test
 async def acknowledge_loses_no_hit(driver: DirectedDriver) -> None:
-    """Whatever cycle an acknowledge takes around a second hit, the latch shows it, and which."""
+    """An acknowledge in any cycle around a second hit does not lose the hit or its index."""
     await driver.rule(0, replace(COUNT, notify_op="ge", notify_operand=1))
     await driver.tick({0: 0})
     lag = 0  # cycles from an event until the latch shows it
@@ -194,7 +198,7 @@ async def acknowledge_loses_no_hit(driver: DirectedDriver) -> None:
         await driver.wait(late - 1)
         await driver.tick(rearm_0=1)
         await driver.wait(20)
-        # Acknowledged after it was there, the second hit is gone as well; else it is latched now.
+        # An acknowledge after the second hit clears that too; otherwise the hit is latched now.
         shown = driver.get("status_0_notified"), driver.get("status_0_notifiedIndex")
         assert shown[0] == 0 or shown == (1, 8), late
         assert shown[0] == (late < lag), f"acknowledged {late} cycles after the event"
@@ -204,7 +208,7 @@ async def acknowledge_loses_no_hit(driver: DirectedDriver) -> None:
 
 @directed_test
 async def widths_share_a_word(driver: DirectedDriver) -> None:
-    """Counters of a word do not meet: 0 - 1 and max + 1 stay within theirs."""
+    """Counters of a word are independent: 0 - 1 and max + 1 do not carry into the next one."""
     for width in (8, 16, 32):
         top = (1 << width) - 1
         for op, expected in (("sub", top), ("addsat", top), ("shl", 0)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine's ports by hand, a cycle at a time, for tests whose expectations are plain numbers."""
+"""Drives the engine's ports cycle by cycle, for tests whose expectations are plain numbers."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tests.engine.bench.driver import Driver
 from tests.engine.bench.script import Event, Read, registers
 from tests.engine.bench.sizes import Size
 
-PATIENCE = 2000  # cycles until an answer is overdue
+PATIENCE = 2000  # limit in cycles for an answer
 
 
 @dataclass
 class Seen:
-    """A line that came back: in which cycle and on which channel."""
+    """A line that was returned, with its cycle and channel."""
 
     cycle: int
     channel: int
@@ -26,7 +26,7 @@ class Seen:
 
 
 class DirectedDriver:
-    """Drives an engine; `cycle` counts, `lines` collects what comes back."""
+    """Drives an engine. `cycle`: the current cycle; `lines`: all returned lines."""
 
     def __init__(self, dut: Any, size: Size) -> None:
         self.dut, self.size = dut, size
@@ -53,14 +53,14 @@ class DirectedDriver:
         self.driver.set(reset=0)
 
     async def cleared(self) -> None:
-        """Wait for the end of every clear, however many cycles that takes."""
+        """Wait until every clear has ended."""
         await self.tick()
         pipelines = range(self.size.pipelines)
         while any(self.get(f"status_{p}_clearing") for p in pipelines):
             await self.tick()
 
     def get(self, name: str) -> int:
-        """An output in the cycle that was ticked last."""
+        """An output in the last cycle."""
         return self.driver.get(name)
 
     async def tick(
@@ -69,8 +69,8 @@ class DirectedDriver:
         reads: dict[int, Read] | None = None,
         **inputs: int,
     ) -> None:
-        """One cycle. events: by channel, an address or (address, write); other inputs: for this
-        cycle alone. reads: by channel, offered from now on until accepted.
+        """Run one cycle. events: by channel, an address or (address, write). reads: by channel,
+        offered from now on until accepted. Other inputs are for this cycle only.
         """
         values = dict(inputs)
         for c, event in (events or {}).items():
@@ -96,12 +96,12 @@ class DirectedDriver:
         self.cycle += 1
 
     async def wait(self, cycles: int) -> None:
-        """Cycles in which nothing new is offered."""
+        """Run cycles in which nothing new is offered."""
         for _ in range(cycles):
             await self.tick()
 
     async def rule(self, p: int, rule: Rule, enable: bool = True) -> int:
-        """Load a rule; the cycles from its offer to its ready."""
+        """Load a rule. Returns the cycles from its offer to its ready."""
         fields = {f"rule_bits_rule_{k}": v for k, v in registers(rule, enable, self.size).items()}
         for cycles in range(PATIENCE):
             await self.tick(rule_valid=1, rule_bits_pipeline=p, **fields)
@@ -117,7 +117,7 @@ class DirectedDriver:
             assert self.get("table_ready")
 
     async def read(self, c: int, p: int, line: int, effect: bool = False) -> Seen:
-        """Read a line and wait for it; nothing else may be on its way on the channel."""
+        """Read a line and wait for it; the channel may have no other read in flight."""
         before = len(self.lines)
         await self.tick(reads={c: Read(0, p, line, effect)})
         for _ in range(PATIENCE):

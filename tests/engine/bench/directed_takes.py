@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of lines that are written back and taken away from the counters; see `directed`."""
+"""cocotb tests of lines that are written back and subtracted from the counters; see `directed`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from tests.engine.bench.parity import BITS, flip, upset
 from tests.engine.bench.script import Event, Take, registers
 
 LATENCY = PARAMS["acknowledge_latency"]
-BAD = LATENCY - 8  # cycles when nothing is put to the eight words
-APART = LATENCY + 5  # cycles from one to the next that can be taken up
+BAD = LATENCY - 8  # cycles to the answer if the eight words are not updated
+APART = LATENCY + 5  # minimum cycles from one acknowledgement to the next
 
 
 @directed_test
 async def an_acknowledged_line_is_gone(driver: DirectedDriver) -> None:
-    """What was read is taken away, what came since stays; a second time takes it once more."""
+    """An acknowledgement subtracts what was read and keeps what came since; a second one subtracts
+    it again.
+    """
     await driver.tick({0: 0})
     words = (await driver.read(0, 0, 0)).words
     for _ in range(3):
@@ -37,7 +39,9 @@ async def an_acknowledged_line_is_gone(driver: DirectedDriver) -> None:
 
 @directed_test
 async def every_event_beside_an_acknowledge_counts(driver: DirectedDriver) -> None:
-    """An event in every cycle around it, on both channels: all are in what is left."""
+    """With an event in every cycle around it on both channels, the remaining counts have all
+    events.
+    """
     both: dict[int, Event | int] = {0: 0, 1: 64}
     await driver.rule(0, replace(COUNT, effect_op="reset", effect_operand=5))
     events = 0
@@ -54,7 +58,9 @@ async def every_event_beside_an_acknowledge_counts(driver: DirectedDriver) -> No
 
 @cocotb.test()
 async def acknowledges_at_full_rate(dut: Any) -> None:
-    """Events in four of five cycles: lines are taken as the queue drains, which never runs over."""
+    """With events in four of five cycles, lines are subtracted as the queue drains, and the queue
+    does not overflow.
+    """
     script, start = counting(4000, "reset")
     for t in range(start, script.cycles - 60):
         if t % 50 < 40:
@@ -69,7 +75,7 @@ async def acknowledges_at_full_rate(dut: Any) -> None:
 
 @directed_test
 async def a_bad_word_is_not_acknowledged(driver: DirectedDriver) -> None:
-    """With a bad word in the line nothing of it changes, and the answer says so; it stays bad."""
+    """A line with a bad word is not changed and stays bad, and the answer reports it."""
     await driver.tick({0: 128})
     await driver.wait(12)
     for bit in BITS:
@@ -91,7 +97,7 @@ async def a_bad_word_is_not_acknowledged(driver: DirectedDriver) -> None:
 
 
 @directed_test
-async def an_acknowledge_heals_nothing(driver: DirectedDriver) -> None:
+async def an_acknowledge_clears_no_parity(driver: DirectedDriver) -> None:
     """A bit that flips in any cycle amid one is overwritten, or its line stays bad."""
     await driver.rule(0, replace(COUNT, effect_op="reset", effect_operand=5))
     bad = 0
@@ -121,7 +127,7 @@ async def an_acknowledge_heals_nothing(driver: DirectedDriver) -> None:
 
 @directed_test
 async def an_acknowledge_leaves_the_rule(driver: DirectedDriver) -> None:
-    """The read effect is the rule's own again right behind it."""
+    """Right after an acknowledgement, reads have the rule's read effect again."""
     for op, operand, left in (("add", 3, 3), ("reset", 9, 9), ("xor", 6, 6)):
         await driver.rule(0, replace(COUNT, effect_op=op, effect_operand=operand))
         words = (await driver.read(0, 0, 0)).words
@@ -133,7 +139,7 @@ async def an_acknowledge_leaves_the_rule(driver: DirectedDriver) -> None:
 
 @directed_test
 async def a_rule_waits_for_an_acknowledge(driver: DirectedDriver) -> None:
-    """A rule that is offered amid one applies behind it; the pipeline has its operand then."""
+    """A rule offered during an acknowledgement applies after it, with its own operand."""
     idle = await driver.rule(1, COUNT)
     driver.driver.set(acknowledge_0_bits_target_pipeline=0, acknowledge_0_bits_words_0=1)
     for late in range(1, LATENCY + 6):
@@ -146,7 +152,9 @@ async def a_rule_waits_for_an_acknowledge(driver: DirectedDriver) -> None:
 
 
 async def _rule_beside(driver: DirectedDriver, late: int, rule: Rule) -> int:
-    """Load a rule `late` cycles behind a line that is written back; the cycles until its ready."""
+    """Load a rule `late` cycles after a line is written back. Returns the cycles until its
+    ready.
+    """
     fields = {f"rule_bits_rule_{k}": v for k, v in registers(rule, True, SIZE).items()}
     offered = {"acknowledge_0_valid": 1}
     for cycle in range(10 * LATENCY):
@@ -161,7 +169,7 @@ async def _rule_beside(driver: DirectedDriver, late: int, rule: Rule) -> int:
 
 @directed_test
 async def channels_take_turns(driver: DirectedDriver) -> None:
-    """Lines on offer on both channels: one after the other, in as many cycles as is said."""
+    """Lines offered on both channels are handled alternately, in the specified number of cycles."""
     await driver.tick({0: 0, 1: 64})
     await driver.wait(12)
     driver.driver.set(**{f"acknowledge_{c}_bits_words_0": 1 for c in range(2)})

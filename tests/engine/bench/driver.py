@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plays plans on the engine's ports and compares what comes out, cycle by cycle.
+"""Plays plans on the engine's ports and compares the outputs cycle by cycle.
 
-Everything is known beforehand, so a cycle costs one wake-up: at the rising edge, where cocotb still
-sees what the cycle settled to, all outputs are compared and the next cycle's inputs are written.
-Handles are called without cocotb's conversions, which would cost more than the simulation.
+The whole plan is known in advance, so a cycle costs one wake-up. At the rising edge cocotb still
+sees the settled values of the cycle: all outputs are compared and the next cycle's inputs are
+written. Handles are used without cocotb's conversions, which would cost more than the simulation.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.engine.bench.sizes import Size
 
 Step = list[tuple[Callable[[int, Any], None], Any]]
 DEPOSIT = 0  # takes effect after the edge
-SHOWN = 12  # cycles before a difference that are printed
+SHOWN = 12  # cycles printed before a difference
 
 
 class Driver:
@@ -33,7 +33,7 @@ class Driver:
         self.dut, self.size = dut, size
         self.edge = RisingEdge(dut.clock)
         self._pins: dict[str, Any] = {}
-        self._last: dict[str, int] = {}  # what each input was set to
+        self._last: dict[str, int] = {}  # the last value of each input
         strobes = strobe_signals(size.channels, size.pipelines)
         self._strobes = [self._pin(name)._handle.get_signal_val_long for name in strobes]
         self._strobe_names = strobes
@@ -65,7 +65,7 @@ class Driver:
         return pin._handle.set_signal_val_binstr, f"{value:0{width}b}"
 
     def set(self, **values: int) -> None:
-        """Inputs of the next cycle."""
+        """Set inputs of the next cycle."""
         for name, value in values.items():
             self._last[name] = value
             function, data = self._write(name, value)
@@ -85,7 +85,7 @@ class Driver:
         self.set(reset=1)
 
     def _steps(self, plan: Plan) -> list[Step]:
-        """A plan's inputs as calls, where they change."""
+        """A plan's input changes as calls."""
         steps, last, write = [], self._last, self._write
         for drives in plan.drives:
             step = []
@@ -142,10 +142,10 @@ class Driver:
             + "\n".join(before)
         )
 
-    # --- what is found out rather than known ---
+    # --- measured latencies ---
 
     async def calibrate(self) -> Timing:
-        """Measure the latencies on an idle engine, once, so that a plan can be exact."""
+        """Measure the latencies once on an idle engine, so a plan can be exact."""
         self.set(reset=1)
         for _ in range(3):
             await self.edge
@@ -182,7 +182,7 @@ class Driver:
     async def _until(
         self, drive: dict[str, int], wanted: dict[str, int], hold: bool = False
     ) -> dict[str, int]:
-        """Drive inputs for one cycle, or until it shows; how many cycles later does it show?"""
+        """Drive inputs for one cycle, or until all of `wanted` shows. Returns the cycle of each."""
         seen: dict[str, int] = {}
         self.set(**drive)
         for t in range(40):
@@ -198,7 +198,7 @@ class Driver:
 
 
 def _shown(name: str, now: dict[str, int]) -> bool:
-    """A valid one of a handshake, or what it carries."""
+    """A valid signal of a handshake, or its payload."""
     return now.get(f"{name.partition('_bits')[0]}_valid", 1) != 0 and now[name] is not None
 
 

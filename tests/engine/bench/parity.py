@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of state words' parity: bits are flipped in the memories of a running engine."""
+"""cocotb tests of the state words' parity, with bit flips in the memories of a running engine."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from tests.engine.bench.directed import COUNT, LINE, directed_test, first
 from tests.engine.bench.directed_driver import DirectedDriver, memories
 from tests.engine.bench.script import Read
 
-PARITY = 64  # the bits above the data, of the lower and the upper half
+PARITY = 64  # position of the parity bits of the lower and upper half, above the data
 BITS = (0, 17, 63, PARITY, PARITY + 1)
 
 
 def upset(
     driver: DirectedDriver, bit: int, word: int = 0, line: int = 0, p: int = 0, channel: int = 0
 ) -> None:
-    """Flip a bit of a word of a line, in the cycle that is under way."""
+    """Flip a bit of a word of a line in the current cycle."""
     memory: Any = memories(driver.dut, p, channel)[word]
     value = int(str(memory[line].value), 2) ^ 1 << bit
     memory[line].value = LogicArray.from_unsigned(value, PARITY + 2)
 
 
 async def flip(driver: DirectedDriver, bit: int, *where: int, **place: int) -> None:
-    """The same, and wait until it is flipped."""
+    """Flip a bit and wait until it is flipped."""
     upset(driver, bit, *where, **place)
     await driver.wait(2)
 
 
 def data(bit: int) -> int:
-    """What the flip does to the data."""
+    """The effect of the flip on the data."""
     return 0 if bit >= PARITY else 1 << bit
 
 
 @directed_test
 async def a_flipped_bit_poisons_its_line(driver: DirectedDriver) -> None:
-    """The line it is read in is poisoned and counted, each time; other lines are not."""
+    """Each read of the line with the bit is poisoned and counted; other lines are not."""
     await driver.tick({0: 128})
     await driver.wait(12)
     for count, (bit, word) in enumerate(product(BITS, range(8))):
@@ -61,7 +61,7 @@ async def a_flipped_bit_poisons_its_line(driver: DirectedDriver) -> None:
 
 @directed_test
 async def poison_counts_where_it_is_read(driver: DirectedDriver) -> None:
-    """Each pipeline counts its own, on every channel, and both channels' in one cycle."""
+    """Each pipeline counts its own poisoned reads on every channel, also two in one cycle."""
     for p in range(2):
         for channel in range(2):
             await flip(driver, 9, line=4, p=p, channel=channel)
@@ -77,9 +77,8 @@ async def poison_counts_where_it_is_read(driver: DirectedDriver) -> None:
 
 @directed_test
 async def an_update_does_not_launder(driver: DirectedDriver) -> None:
-    """Updates of a bad word, 1 to 6 slots apart, leave it bad, also for a read 1 to 6 behind.
-
-    Right before and behind that read another pipeline is read, which has nothing bad.
+    """Updates of a bad word 1 to 6 slots apart leave it bad, also for a read 1 to 6 slots later.
+    Right before and after that read another pipeline is read, which has no bad words.
     """
     other = Read(0, 1, 0, False)
     for bit, apart, behind in product((17, 49, PARITY), range(1, 7), range(1, 7)):
@@ -107,7 +106,7 @@ async def an_update_does_not_launder(driver: DirectedDriver) -> None:
 
 @directed_test
 async def events_do_not_heal_where_reads_reset(driver: DirectedDriver) -> None:
-    """With a reset as the read effect, an event leaves a bad word bad all the same."""
+    """An event leaves a bad word bad, also if the read effect is a reset."""
     await driver.rule(0, replace(COUNT, effect_op="reset"))
     await flip(driver, 40)
     await driver.tick({0: 0})
@@ -117,7 +116,7 @@ async def events_do_not_heal_where_reads_reset(driver: DirectedDriver) -> None:
 
 @directed_test
 async def a_good_update_beside_a_bad_word(driver: DirectedDriver) -> None:
-    """Updates of the words beside a bad one stay good, and so do lines without it."""
+    """Updates of the words next to a bad one stay good, and so do lines without it."""
     await flip(driver, 5, word=3)
     for _ in range(2):
         await driver.tick({0: 128 * 2})
@@ -131,7 +130,7 @@ async def a_good_update_beside_a_bad_word(driver: DirectedDriver) -> None:
 
 @directed_test
 async def a_bad_word_does_not_notify(driver: DirectedDriver) -> None:
-    """Updates of a bad word, 1 to 6 slots apart, count as matched, but no predicate holds."""
+    """Updates of a bad word 1 to 6 slots apart count as matched, but no predicate holds."""
     await driver.rule(0, replace(COUNT, effect_op="reset", notify_op="ge", notify_operand=0))
     matched = notifications = 0
     for bit, apart in product((17, 49, PARITY), range(1, 7)):
@@ -144,7 +143,7 @@ async def a_bad_word_does_not_notify(driver: DirectedDriver) -> None:
         status = driver.status(0)
         seen = (status["matched"], status["notifications"], driver.get("status_0_notified"))
         assert seen == (matched, notifications, 0), (bit, apart)
-        # The word beside it is good and notifies; so does the bad one once it is reset.
+        # The good word next to it notifies; so does the bad one after a reset.
         for update in ({0: 0}, {0: 128}, {0: 0}):
             await driver.tick(update)
         await driver.tick(reads={0: Read(0, 0, 0, True)})
@@ -159,8 +158,8 @@ async def a_bad_word_does_not_notify(driver: DirectedDriver) -> None:
 
 
 @directed_test
-async def a_reset_heals(driver: DirectedDriver) -> None:
-    """A read-with-reset returns the poison and heals the word, also right behind an update."""
+async def a_reset_clears_parity(driver: DirectedDriver) -> None:
+    """A read-with-reset returns the poison and clears it, also right behind an update."""
     await driver.rule(0, replace(COUNT, effect_op="reset", effect_operand=4))
     for bit in BITS:
         for distance in range(1, 7):
@@ -181,7 +180,7 @@ async def a_reset_heals(driver: DirectedDriver) -> None:
 
 @directed_test
 async def an_op_effect_keeps_the_poison(driver: DirectedDriver) -> None:
-    """A read that walks its line returns the poison of any word, and leaves that word bad alone."""
+    """A serial RMW returns the poison of any word, and leaves that word bad alone."""
     await driver.rule(0, replace(COUNT, effect_op="add", effect_operand=2))
     for word in range(8):
         await driver.tick(clear_valid=1, clear_bits=0)
@@ -197,8 +196,8 @@ async def an_op_effect_keeps_the_poison(driver: DirectedDriver) -> None:
 
 
 @directed_test
-async def a_walk_beside_updates_of_bad_words(driver: DirectedDriver) -> None:
-    """A word's update 1 to 7 slots ahead of a walk poisons it, and not the walk right behind it."""
+async def a_serial_rmw_beside_updates_of_bad_words(driver: DirectedDriver) -> None:
+    """An update 1 to 7 slots ahead of a serial RMW poisons it, and not the one right behind."""
     await driver.rule(0, replace(COUNT, effect_op="add", effect_operand=2))
     for bit, word, apart in product((17, PARITY), range(8), range(1, 8)):
         await driver.tick(clear_valid=1, clear_bits=0)
@@ -213,13 +212,13 @@ async def a_walk_beside_updates_of_bad_words(driver: DirectedDriver) -> None:
         await driver.wait(40)
         expected = first()
         expected[word] = 1 + data(bit)
-        walked, behind = driver.lines
-        assert (walked.words, walked.poison) == (expected, True), (bit, word, apart)
+        answer, behind = driver.lines
+        assert (answer.words, answer.poison) == (expected, True), (bit, word, apart)
         assert (behind.words, behind.poison) == (first(), False), (bit, word, apart)
 
 
 @directed_test
-async def a_clear_heals(driver: DirectedDriver) -> None:
+async def a_clear_clears_parity(driver: DirectedDriver) -> None:
     """A clear leaves good words and no parity errors."""
     await flip(driver, 3)
     assert (await driver.read(0, 0, 0)).poison

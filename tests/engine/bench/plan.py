@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plan: what to drive in each cycle of a script and what must be seen. Times are cycles."""
+"""A plan has the inputs and expected outputs of each cycle of a script. Times are cycles."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Timing:
-    """Latencies, found out by `driver.calibrate`; only `read` is promised.
+    """Latencies measured by `driver.calibrate`; only `read` is part of the contract.
 
     rule: from the cycle a rule applies from to its ready. read: from acceptance to line. matched,
     notifications, latch: from an event's slot to the first cycle the counter or latch shows it.
@@ -25,7 +25,9 @@ class Timing:
 
 @dataclass(slots=True)
 class Line:
-    """An expected line; `either`: a clear met it on its way, so a word may be zero instead."""
+    """An expected line; `either`: it was in flight during a clear, so a word may be zero
+    instead.
+    """
 
     at: int
     channel: int
@@ -37,10 +39,10 @@ class Line:
 
 @dataclass
 class Plan:
-    """What to drive and what to expect; signals without their `io_`.
+    """Inputs and expected outputs; signal names are without `io_`.
 
-    drives[cycle]: (signal, value) of what may change. strobes[cycle]: each channel's reads ready,
-    lines valid and acknowledged valid; rule ready, table ready; each pipeline's notified and
+    drives[cycle]: (signal, value) of inputs that may change. strobes[cycle]: each channel's reads
+    ready, lines valid and acknowledged valid; rule ready, table ready; each pipeline's notified and
     clearing. None is not compared. lines[cycle]; status[cycle]: (signal, value). events, reads: how
     many were accepted.
     """
@@ -53,12 +55,12 @@ class Plan:
     reads: int = 0
 
     def expect(self, line: Line) -> None:
-        """A line that was asked for."""
+        """Expect a line that was read."""
         self.lines.setdefault(line.at, []).append(line)
 
 
 def strobe_signals(channels: int, pipelines: int) -> list[str]:
-    """The signals behind Plan.strobes, in its order."""
+    """The signals of Plan.strobes, in its order."""
     return [
         *(f"{port}_{c}_{pin}" for c in range(channels) for port, pin in _CHANNEL),
         "rule_ready",

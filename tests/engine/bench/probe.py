@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The golden model of a pipeline, watched for coverage and with what is around it in hardware."""
+"""A pipeline's golden model with coverage, and with the state that the hardware keeps around it."""
 
 from __future__ import annotations
 
 from anemone.golden.nemo import Telemetry
 from anemone.hardware.geometry import WORDS_PER_LINE
-from anemone.telemetry.rules import Rule
+from anemone.telemetry.rules import HASH_BITS, Rule
 from tests.engine.bench.coverage import WINDOW, Cover
 from tests.engine.bench.sizes import Size
 
@@ -14,7 +14,7 @@ LONG_AGO = (-1000, "")
 
 
 class Probe(Telemetry):
-    """A pipeline's golden model; `now` is the slot that it is told about.
+    """A pipeline's golden model; `now` is the current slot.
 
     on: a rule is loaded and enabled. line: of each channel, the line updated last.
     """
@@ -27,13 +27,13 @@ class Probe(Telemetry):
         self.line = [0] * size.channels
         self.loaded = -1000  # the slot a rule was loaded in
         self.hit = -1000  # the slot a predicate held in
-        self.seen = [-1000] * size.channels  # the last event's slot, whatever became of it
+        self.seen = [-1000] * size.channels  # the last event's slot, also if it was dropped
         self.written: tuple[int, int, str] = (-1000, 0, "")  # slot, key and kind of a table write
         self.key = [(-1000, 0)] * size.channels  # slot and key of the last event
         self._touched: dict[tuple[int, int], tuple[int, str]] = {}
 
     def load(self, rule: Rule, enable: bool) -> None:
-        """Another rule."""
+        """Load another rule."""
         self.rule, self.on = rule, enable
         self.loaded = self.now
         for seen in self.seen:
@@ -57,7 +57,7 @@ class Probe(Telemetry):
             self.cover[f"table/{kind}/behind"] += 1
 
     def key_of(self, addr: int) -> int:
-        """The key that an event at this address looks up."""
+        """The key of an event at this address."""
         return (addr & self.rule.primary_mask) >> self.rule.primary_shift
 
     def event(self, addr: int, write: bool) -> None:
@@ -93,6 +93,8 @@ class Probe(Telemetry):
             counters = self.geometry.counters(rule.width)
             base, offset = self.table[self.key_of(addr)], (addr & rule.sub_mask) >> rule.sub_shift
             part = "base" if base >= counters else "offset" if offset >= counters else "sum"
+            if rule.hash_size:
+                part = "hash" if not offset >> HASH_BITS else "offset too wide to be hashed"
             self.cover[f"drop/{part}"] += 1
         elif ("W" if write else "R") not in rule.type:
             self.cover["drop/type"] += 1
@@ -109,6 +111,8 @@ class Probe(Telemetry):
             cover[f"{group}/{self.now - slot}"] += 1
         self._touched[channel, word] = self.now, "event"
         self.line[channel] = word // WORDS_PER_LINE
+        if rule.hash_size:
+            cover[f"hash/{rule.width}"] += 1
         notifications = self.notifications
         super()._update(channel, index, addr, write)
         outcome = "holds" if self.notifications != notifications else "fails"
@@ -120,7 +124,7 @@ class Probe(Telemetry):
             cover["edge/last state"] += 1
 
     def peek(self, channel: int, line: int) -> list[int]:
-        """A line as it is now."""
+        """A line's current contents, without any effect."""
         first = line * WORDS_PER_LINE
         return self.states[channel][first : first + WORDS_PER_LINE]
 
@@ -135,7 +139,7 @@ class Probe(Telemetry):
         super().acknowledge_line(channel, line, words)
 
     @property
-    def walks(self) -> bool:
+    def serial_rmw(self) -> bool:
         """A read with effect takes a slot for each word."""
         return self.rule.effect_op not in ("none", "reset")
 
@@ -153,7 +157,7 @@ class Probe(Telemetry):
                 self._touched[channel, word] = now, kind
         if effect and kind == "op":
             cover[f"effect-op/{rule.effect_op}/{rule.width}"] += 1
-            cover[f"channel/{channel}/walk"] += 1
+            cover[f"channel/{channel}/serial RMW"] += 1
         elif effect and kind == "reset":
             cover[f"reset/{rule.width}"] += 1
         cover[f"channel/{channel}/read"] += 1

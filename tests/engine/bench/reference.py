@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the contract says must come out of the engine's ports, cycle by cycle.
+"""The outputs that the contract requires at the engine's ports, cycle by cycle.
 
-One pass over a script. Each channel has one order of events and reads, made by a small model of its
-slots; the golden model is told everything in that order. The slots follow the documentation of
-SlotArbiter and TelemetryEngine alone:
+One pass over a script. A small model of each channel's slots puts its events and reads in one
+order, and the golden model gets everything in that order. The slots follow only the documentation
+of SlotArbiter and TelemetryEngine:
 
 - an event takes the slot of its cycle; a read is accepted in a cycle without an event;
 - a read with an update op as effect takes eight slots, and events wait behind it, in order; no read
@@ -13,7 +13,7 @@ SlotArbiter and TelemetryEngine alone:
   is accepted while it is waiting for that;
 - a line that is written back is taken up behind all events of its channel that wait, in a cycle in
   which no rule holds reads, one at a time for all channels, which take turns; then it has the slots
-  of its channel for a while, as a walk has, and is answered in the cycle behind;
+  of its channel for a while, as a serial RMW has, and is answered in the cycle behind;
 - a predicate holds on good words alone, and nothing here flips a bit: bench/parity.py does;
 - a clear takes what is accepted in its cycle and before; what gets its slot before `clearing` ends
   has no effect, and such lines are zero.
@@ -40,7 +40,8 @@ ZEROS = [0] * WORDS_PER_LINE
 class Reference:
     """Makes the plan of one script, which starts with a reset.
 
-    rng: what the script leaves open. after_cut: the reset comes amid another script.
+    rng: draws the values that the script leaves open. after_cut: the reset interrupts another
+    script.
     """
 
     def __init__(
@@ -73,11 +74,11 @@ class Reference:
         self.samples = set(script.samples)
         self.counts: list[list[tuple[int, int, int, int]]] = [[] for _ in self.models]
         self.latches: list[list[tuple[int, int] | None]] = [[] for _ in self.models]
-        self.active = 0  # the last cycle in which something was under way
+        self.active = 0  # the last cycle with something in flight
         self.drives: list[tuple[str, int]] = []
 
     def run(self) -> Plan:
-        """The whole script, and after it a snapshot of every line."""
+        """Plan the whole script, and a snapshot of every line after it."""
         t, snapshot, stop = 0, self.script.snapshot, None
         self.cover["restart/traffic"] += self.after_cut
         while t != stop:
@@ -98,7 +99,7 @@ class Reference:
         return self.plan
 
     def _close(self) -> None:
-        """Nothing new from here on but what is on offer."""
+        """From now on accept only items that are already offered."""
         self.tables.clear()
         self.rules.clear()
         for channel in self.channels:
@@ -121,7 +122,7 @@ class Reference:
         for p, model in enumerate(self.models):
             model.now = t
             drives.append((f"rearm_{p}", int(p in now)))
-        # An acknowledge finds in the latch what had its slot so much earlier.
+        # An acknowledge clears hits whose slot was at least this many cycles earlier.
         for p in self.acknowledges.get(t + self.timing.latch - 1, ()):
             if self.models[p].notified is None:
                 self.cover["acknowledge/idle"] += 1
@@ -147,7 +148,7 @@ class Reference:
         self.plan.drives.append(drives)
 
     def off(self, p: int, t: int) -> bool:
-        """Pipeline p is being cleared in cycle t."""
+        """Whether pipeline p is being cleared in cycle t."""
         return self.clearing_from[p] <= t < self.clearing_to[p]
 
     def bits(self, port: str, **values: int) -> None:
@@ -160,17 +161,17 @@ class Reference:
         event = channel.events[t] if t < len(channel.events) else None
         self._offer_event(channel, event)
         self._offer_read(t, channel, running)
-        channel.free = not (hold or channel.walk or channel.waiting)
+        channel.free = not (hold or channel.reserved or channel.waiting)
         ready = channel.free and not event
         if not running:
             return int(ready)
         read = channel.offered
         cover_slot(self.cover, channel, event, read, ready)
-        if channel.walk:
-            channel.walk -= 1
+        if channel.reserved:
+            channel.reserved -= 1
             if event:
                 channel.waiting.append(event)
-                self.cover["slot/event behind walk"] += 1
+                self.cover["slot/event behind serial RMW"] += 1
         elif channel.waiting:
             first = channel.waiting.popleft()
             if event:
@@ -181,7 +182,7 @@ class Reference:
         elif ready and read:
             self._read(t, channel, read)
             channel.offered = None
-        if event or channel.walk or channel.waiting or channel.offered or channel.take:
+        if event or channel.reserved or channel.waiting or channel.offered or channel.take:
             self.active = t
         if event:
             self.plan.events += 1
@@ -212,7 +213,7 @@ class Reference:
         self.drives.append((f"{port}_valid", int(channel.offered is not None)))
 
     def _event(self, t: int, event: Event) -> None:
-        """An event gets its slot: the fold of every rule."""
+        """An event gets its slot, and every rule processes it."""
         for p, model in enumerate(self.models):
             if self.off(p, t):
                 self.cover["clear/event"] += 1
@@ -227,18 +228,20 @@ class Reference:
                     ])  # fmt: skip
 
     def _read(self, t: int, channel: Channel, read: Read) -> None:
-        """A read gets its slot, or its first."""
+        """A read gets its slot, or the first of its slots."""
         c, p, line, model = channel.number, read.pipeline, read.line, self.models[read.pipeline]
         assert line is not None
-        walks = read.effect and model.walks
-        words = model.read_line(c, line, read.effect and not self.off(p, t + 7 * walks))
+        serial_rmw = read.effect and model.serial_rmw
+        words = model.read_line(c, line, read.effect and not self.off(p, t + 7 * serial_rmw))
         if self.off(p, t):
             self.cover["clear/read"] += 1
-            if read.effect and not self.off(p, t + 7 * walks):  # only the last words of a walk
+            if read.effect and not self.off(
+                p, t + 7 * serial_rmw
+            ):  # only the last words of a serial RMW
                 done = self.clearing_to[p] - t
                 first = line * WORDS_PER_LINE
                 model.states[c][first : first + done] = ZEROS[:done]
-        at = t + self.timing.read + 7 * walks
+        at = t + self.timing.read + 7 * serial_rmw
         expected = Line(at, c, p, words)
         channel.lines.append(expected)
         self.plan.expect(expected)
@@ -246,8 +249,8 @@ class Reference:
         self.active = max(self.active, at)
         if self.after_cut and read.effect and model.loaded < 0:
             self.cover["restart/stale effect"] += 1
-        if walks:
-            channel.walk = WORDS_PER_LINE - 1
+        if serial_rmw:
+            channel.reserved = WORDS_PER_LINE - 1
             channel.free = False
         if channel.last[0] == t - 1:
             self.cover["slot/read back to back"] += 1
@@ -258,7 +261,7 @@ class Reference:
     # --- rules, table, clears, acknowledges ---
 
     def _rule(self, t: int) -> bool:
-        """The rule port. Returns whether reads are held."""
+        """One cycle of the rule port. Returns whether reads are held."""
         if self.rule is None:
             if self.rules and self.rules[0].at <= t:
                 self.rule = self.rules.popleft()
@@ -269,7 +272,7 @@ class Reference:
                     "rule", **self._fields(registers(self.rule.rule, self.rule.enable, self.size))
                 )
             elif self.script.noise and t == self.rule_ready + 1:
-                # What was ready has been taken: another rule on the port must not matter.
+                # The rule was accepted, so another rule on the port must have no effect.
                 noise = registers(random_rule(self.rng, self.size), True, self.size)
                 self.bits("rule", pipeline=self.rng.randrange(self.size.pipelines))
                 self.bits("rule", **self._fields(noise))
@@ -279,13 +282,13 @@ class Reference:
         self.active = t
         if t <= self.rule_ready:
             return False
-        if any(channel.walk for channel in self.channels):
-            self.cover["rule/waits for walk"] += 1
+        if any(channel.reserved for channel in self.channels):
+            self.cover["rule/waits for serial RMW"] += 1
         else:
             self.rule_ready = t + self.timing.rule
             self.models[self.rule.pipeline].load(self.rule.rule, self.rule.enable)
             if any(channel.waiting for channel in self.channels):
-                self.cover["rule/behind walk"] += 1
+                self.cover["rule/behind serial RMW"] += 1
         return True
 
     @staticmethod
@@ -293,7 +296,7 @@ class Reference:
         return {f"rule_{name}": value for name, value in values.items()}
 
     def _table(self, t: int, running: bool) -> int:
-        """The table port. Returns whether it is ready."""
+        """One cycle of the table port. Returns whether it is ready."""
         if self.table is None:
             if running and self.tables and self.tables[0].at <= t:
                 item = self.table = self.tables.popleft()
@@ -314,14 +317,14 @@ class Reference:
                 item, self.table = self.table, None
                 assert item.key is not None
                 self.models[item.pipeline].set_translation(item.key, item.base, item.mapped)
-                if any(channel.waiting or channel.walk for channel in self.channels):
-                    self.cover["table/behind walk"] += 1
+                if any(channel.waiting or channel.reserved for channel in self.channels):
+                    self.cover["table/behind serial RMW"] += 1
             else:
                 self.cover["table/waits for clear"] += 1
         return int(ready)
 
     def _looked_up(self, t: int, p: int) -> int:
-        """The key of an event of this cycle or, without one, any."""
+        """The key of an event of this cycle, or a random key if there is none."""
         for channel in self.channels:
             event = channel.events[t] if t < len(channel.events) else None
             if event and (key := self.models[p].key_of(event[0])) < self.size.table:
@@ -346,10 +349,12 @@ class Reference:
                     line.either = True
                     self.cover["clear/read in flight"] += 1
 
-    # --- what shows ---
+    # --- visible status ---
 
     def _status(self, t: int, p: int) -> tuple[int | None, int]:
-        """Notified and clearing of a pipeline; expects its counters and its latch's content."""
+        """Returns notified and clearing of a pipeline, and expects its counters and latch
+        contents.
+        """
         model, timing = self.models[p], self.timing
         self.counts[p].append(
             (model.matched, model.unmapped, model.out_of_range, model.notifications)
@@ -357,7 +362,7 @@ class Reference:
         self.latches[p].append(model.notified)
         clearing = int(self.off(p, t) or t < self.script.reset)
         if t and self.clearing_from[p] <= t <= self.clearing_from[p] + 2 and t > self.script.reset:
-            return None, clearing  # on the way to zero
+            return None, clearing  # not compared while it goes to zero
         if t == 0 or clearing or self.off(p, t - 1):
             counts, latch, before = [(0, 0, 0, 0)] * 2, None, None
         else:

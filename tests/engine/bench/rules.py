@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random rules: every field, with the values at which hardware breaks."""
+"""Random rules in every field, with values at the limits of the hardware."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ from dataclasses import replace
 from random import Random
 
 from anemone.hardware.features import Features
-from anemone.telemetry.rules import EFFECTS, OPERANDS, OPS, PREDICATES, U64, WIDTHS, Rule
+from anemone.telemetry.rules import (
+    EFFECTS,
+    HASH_BITS,
+    OPERANDS,
+    OPS,
+    PREDICATES,
+    U64,
+    WIDTHS,
+    Rule,
+)
 from tests.engine.bench.sizes import Size
 
 
@@ -26,12 +35,12 @@ def _fields(rng: Random, size: Size, width: int) -> dict[str, int]:
     bits, table_bits = size.address_bits, size.table.bit_length() - 1
     counters = size.states * (64 // width)
     kind = rng.random()
-    if kind < 0.15:  # anything: most keys or offsets do not fit
+    if kind < 0.15:  # arbitrary values, so most keys or offsets are out of range
         masks = [rng.getrandbits(64) & rng.getrandbits(64) for _ in range(2)]
         shifts = [rng.choice((0, 6, rng.randrange(64))) for _ in range(2)]
         return dict(zip(_NAMES, (masks[0], shifts[0], masks[1], shifts[1]), strict=True))
-    # The key is the top of the address, or one bit more or less than the table has; the offset is
-    # some of the bits below it, so that states are shared by several keys or past the last state.
+    # The key is the top of the address, or has one bit more or less than the table; the offset has
+    # some of the bits below it. So states are shared by several keys or are past the last state.
     key_shift = min(bits - 1, max(0, bits - table_bits + rng.choice((-1, 0, 0, 0, 1, 3))))
     offset_bits = min(rng.choice((0, 1, 3, counters.bit_length() - 2, counters.bit_length())), bits)
     offset_shift = rng.choice((0, 6, 6, 7, 8, max(0, key_shift - offset_bits)))
@@ -43,6 +52,19 @@ def _fields(rng: Random, size: Size, width: int) -> dict[str, int]:
 
 
 _NAMES = ("primary_mask", "primary_shift", "sub_mask", "sub_shift")
+
+
+def _hash(rng: Random, size: Size, width: int) -> dict[str, int]:
+    """Of the offset, where it is built in; the most counters to choose from are those there are."""
+    if not size.features.hash or rng.random() < 0.5:
+        return dict.fromkeys(_HASH, 0)
+    counters = size.states * (64 // width)
+    chosen = rng.choice((1, 2, counters // 2, counters - 1, counters, rng.randint(1, counters)))
+    multiplier = rng.choice((1, (1 << HASH_BITS) - 1, rng.getrandbits(HASH_BITS) | 1))
+    return dict(zip(_HASH, (multiplier, chosen), strict=True))
+
+
+_HASH = ("hash_multiplier", "hash_size")
 
 
 def _range(rng: Random, size: Size) -> dict[str, int]:
@@ -58,7 +80,7 @@ def _range(rng: Random, size: Size) -> dict[str, int]:
 
 
 def _notify(rng: Random, features: Features, width: int, updated: int) -> dict[str, object]:
-    """A predicate; often against the update's operand, which is where "==" comes true."""
+    """A predicate, often with the update's operand, for which "==" can hold."""
     against = updated if rng.random() < 0.4 else operand(rng, width)
     return {"notify_op": rng.choice(features.of_predicates(PREDICATES)), "notify_operand": against}
 
@@ -72,7 +94,7 @@ def _effect(rng: Random, features: Features, width: int) -> dict[str, object]:
 
 
 def random_rule(rng: Random, size: Size, **fixed: object) -> Rule:
-    """A rule; `fixed` are fields that are given."""
+    """A random rule; `fixed` has the fields that are given."""
     features = size.features
     width = fixed.get("width") or rng.choice(features.of_widths(WIDTHS))
     assert isinstance(width, int)
@@ -86,6 +108,7 @@ def random_rule(rng: Random, size: Size, **fixed: object) -> Rule:
         "width": width,
         **_range(rng, size),
         **_fields(rng, size, width),
+        **_hash(rng, size, width),
         **_notify(rng, features, width, updated),
         **_effect(rng, features, width),
         **fixed,
@@ -105,6 +128,7 @@ def changed_rule(rng: Random, rule: Rule, size: Size) -> Rule:
         ("op", "operand", "operand_kind"),
         ("type", "start", "end"),
         _NAMES,
+        _HASH,
         ("notify_op", "notify_operand"),
         ("effect_op", "effect_operand"),
         ("width",),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A script: everything that one run puts on the engine's ports, and when at the earliest.
+"""A script has all inputs of one run at the engine's ports, with their earliest cycles.
 
-Handshakes hold what they offer until it is accepted, so one item may push the next one back. What
-is left open (None) is chosen when it is offered, so that it meets what is in flight then.
+Handshakes hold an item until it is accepted, so one item may delay the next one. Values that are
+None are chosen when the item is offered, so it can meet items in flight.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Event = tuple[int, int]  # byte address, is-write
 
 @dataclass(slots=True)
 class Read:
-    """A telemetry read; `line` None: the one whose state this pipeline updated last."""
+    """A telemetry read; `line` None: the line that this pipeline updated last."""
 
     at: int
     pipeline: int
@@ -27,9 +27,9 @@ class Read:
 
 @dataclass(slots=True)
 class Take:
-    """A line that is written back; `line` None: the one whose state this pipeline updated last.
+    """A line that is written back; `line` None: the line that this pipeline updated last.
 
-    words: what of the line; None: as it is when it is offered, with some of it changed at random.
+    words: the data; None: the line's contents when it is offered, with some random changes.
     """
 
     at: int
@@ -40,7 +40,7 @@ class Take:
 
 @dataclass(slots=True)
 class TableWrite:
-    """A translation entry; `key` None: the one that this cycle's event looks up, if there is."""
+    """A translation entry; `key` None: the key of this cycle's event, if there is one."""
 
     at: int
     pipeline: int
@@ -51,7 +51,7 @@ class TableWrite:
 
 @dataclass(slots=True)
 class RuleWrite:
-    """A rule. Without `enable` it matches no event, but has its read effect."""
+    """A rule. Without `enable` it matches no event, but still has its read effect."""
 
     at: int
     pipeline: int
@@ -63,13 +63,11 @@ class RuleWrite:
 class Script:
     """One run, from the first cycle of a reset on.
 
-    cycles: of events and of new reads; then the engine is left to drain and every line is read.
-    reset: cycles of reset in front, in which nothing is accepted.
-    events[channel][cycle]; reads[channel] and takes[channel] in their order; tables and rules in
-    theirs.
-    clears, acknowledges: (cycle, pipeline).
-    samples: cycles in which the counters are compared, besides the last.
-    noise: what is not valid is random.
+    cycles: number of cycles with events and new reads; then the engine drains and every line is
+    read. reset: cycles of reset at the start, in which nothing is accepted. events[channel][cycle];
+    reads[channel] and takes[channel] in their order; tables and rules in theirs. clears,
+    acknowledges: (cycle, pipeline). samples: cycles in which the counters are compared, besides the
+    last. noise: payloads that are not valid are random.
     """
 
     cycles: int
@@ -94,9 +92,14 @@ class Script:
 
 
 def registers(rule: Rule, enable: bool, size: Size) -> dict[str, int]:
-    """A rule as the port `io_rule_bits_rule_` takes it."""
+    """A rule's signals at the port `io_rule_bits_rule_`."""
     mask = (1 << size.address_bits) - 1
     effect = rule.effect_op
+    hashes = {
+        "hashes": int(rule.hash_size > 0),
+        "hashMultiplier": rule.hash_multiplier,
+        "hashSize": rule.hash_size,
+    }
     kind = EFFECTS.index(effect) if effect in ("none", "reset") else 2
     return {
         "enable": int(enable),
@@ -108,6 +111,7 @@ def registers(rule: Rule, enable: bool, size: Size) -> dict[str, int]:
         "primaryShift": rule.primary_shift,
         "subMask": rule.sub_mask & mask,
         "subShift": rule.sub_shift,
+        **(hashes if size.features.hash else {}),
         "op": OP_CODES[rule.op],
         "operandSource": OPERANDS.index(rule.operand_kind),
         "operand": rule.operand,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of the bench itself: whatever is not as planned is noticed."""
+"""cocotb tests of the bench itself: it must notice every difference from a plan."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _counter(plan: Plan) -> None:
 
 
 def _event(plan: Plan) -> None:
-    """An event less than the model was told, among those that counted."""
+    """Remove a counted event, so that the engine gets one less than the model."""
     for drives in plan.drives[600:]:
         if ("events_0_valid", 1) in drives:
             drives[drives.index(("events_0_valid", 1))] = ("events_0_valid", 0)
@@ -52,7 +52,7 @@ def _event(plan: Plan) -> None:
 
 @cocotb.test()
 async def a_wrong_expectation_is_noticed(dut: Any) -> None:
-    """Each strobe, a word, a poison, a counter, and events that never came."""
+    """The bench notices a changed strobe, word, poison or counter, and missing events."""
     driver = Driver(dut, SIZE)
     driver.start()
     timing = await driver.calibrate()
@@ -71,7 +71,7 @@ async def a_wrong_expectation_is_noticed(dut: Any) -> None:
 
 @cocotb.test()
 async def a_seed_is_the_same_again(dut: Any) -> None:
-    """Two plans of one seed are equal, so that a seed that failed can be repeated."""
+    """Two plans of one seed are equal, so a failed seed can be repeated."""
     driver = Driver(dut, SIZE)
     driver.start()
     timing = await driver.calibrate()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engines that the bench builds: few, small, and different in every parameter."""
+"""The few small engines that the bench builds, which together vary every parameter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from anemone.telemetry.rules import WIDTHS
 
 @dataclass(frozen=True)
 class Size:
-    """Parameters of a build, as `anemone.nemo.NemoParams` has them."""
+    """Parameters of a build, named as in `anemone.nemo.NemoParams`."""
 
     name: str
     pipelines: int
@@ -25,7 +25,7 @@ class Size:
 
     @cached_property
     def geometry(self) -> Geometry:
-        """What the golden model needs; the device is larger than the addresses that are used."""
+        """The geometry for the golden model; the device is larger than the addresses in use."""
         return Geometry(
             channels=self.channels,
             pipelines=self.pipelines,
@@ -37,22 +37,24 @@ class Size:
 
     @property
     def top(self) -> str:
-        """The module that is built."""
+        """The simulated top module."""
         return "TelemetryEngine"
 
     @property
     def lines(self) -> int:
-        """Telemetry lines of a pipeline on a channel."""
+        """Telemetry lines per pipeline and channel."""
         return self.states // WORDS_PER_LINE
 
     @property
     def counters(self) -> int:
-        """Counters a channel, the most: a base index from here on is past the last one."""
+        """The largest number of counters per channel; base indexes from here on are out of
+        range.
+        """
         return self.states * (64 // min(self.features.of_widths(WIDTHS)))
 
     @property
     def clear_cycles(self) -> int:
-        """Cycles for which a pipeline clears, after reset or on request."""
+        """Duration in cycles of a pipeline's clear, after reset or on request."""
         return max(self.table, self.lines, 16)
 
     @property
@@ -74,7 +76,16 @@ SIZES = {
     for size in (
         Size("p2c2", pipelines=2, channels=2, states=64, table=32, address_bits=20),
         Size("p1c1", pipelines=1, channels=1, states=16, table=2, address_bits=13),
-        Size("p3c4", pipelines=3, channels=4, states=256, table=16, address_bits=24),
+        # Its addresses have more bits than what is hashed.
+        Size(
+            "p3c4",
+            pipelines=3,
+            channels=4,
+            states=256,
+            table=16,
+            address_bits=30,
+            features=Features(hash=True),
+        ),
         # What NEMO's prototype has, and ops that use other parts of the datapath in two widths.
         Size(
             "lean",

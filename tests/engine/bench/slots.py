@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A channel as the reference sees it, and the situations that its slots bring about."""
+"""A channel of the reference, and the coverage of its slots."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.engine.bench.probe import Probe
 from tests.engine.bench.script import Event, Read, Script, Take
 
 STRETCH = 1000  # slots without a gap that count as full rate
-GAPS = 100  # reads among them that count as reads in every gap
+GAPS = 100  # reads among the slots that count as reads in every gap
 
 
 class Channel:
@@ -24,7 +24,7 @@ class Channel:
         self.reads = deque(script.reads[number])
         self.offered: Read | None = None
         self.waiting: deque[Event] = deque()
-        self.walk = 0  # slots left of an eight-slot read or of an acknowledgement
+        self.reserved = 0  # slots left of an eight-slot read or of an acknowledgement
         self.takes = deque(script.takes[number])
         self.take: Take | None = None  # on offer
         self.free = False  # an acknowledgement may begin
@@ -40,7 +40,7 @@ _EVENT = ("valid", "bits_address", "bits_write")
 def cover_slot(
     cover: Cover, channel: Channel, event: Event | None, read: Read | None, ready: bool
 ) -> None:
-    """One cycle of a channel, before its slot is given away."""
+    """Cover one cycle of a channel, before its slot is assigned."""
     if channel.waiting:
         cover[f"queue/{len(channel.waiting)}"] += 1
         if read:
@@ -60,9 +60,10 @@ def cover_slot(
 
 
 def cover_hit(cover: Cover, model: Probe, latched: bool, acknowledged: list[bool]) -> None:
-    """A predicate held. latched: one did before.
+    """Cover a predicate that held. latched: an earlier hit is in the latch.
 
-    acknowledged: the latch is, in the cycle this hit reaches it and in the one before.
+    acknowledged: whether the latch is acknowledged in the cycle this hit reaches it, and in the one
+    before.
     """
     for name, hit in zip(("same cycle", "after"), acknowledged, strict=True):
         if hit:

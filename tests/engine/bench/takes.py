@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines that are written back, to be taken away from the counters, as the reference sees them."""
+"""The reference of lines that are written back to be subtracted from the counters."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from tests.engine.bench.slots import Channel
 if TYPE_CHECKING:
     from tests.engine.bench.reference import Reference
 
-# Cycles for which what is put is still on its way, when the last slot has been had.
+# Cycles after the last slot in which its update is still in flight.
 ON_ITS_WAY = 5
-CHANGED = 0.3  # of the words that are written back
+CHANGED = 0.3  # share of changed words in lines that are written back
 
 
 class Takes:
-    """The one unit that takes lines away, for all channels."""
+    """The unit that subtracts lines, shared by all channels."""
 
     def __init__(self, reference: Reference) -> None:
         self.reference = reference
-        self.channel = 0  # the last one that had its turn
-        self.done = -1  # the cycle of its answer
-        self.idle = 0  # from here on another one may be taken up
+        self.channel = 0  # the last channel that had its turn
+        self.done = -1  # the cycle of the last answer
+        self.idle = 0  # first cycle in which another line may begin
 
     def offer(self, t: int, channel: Channel, running: bool) -> None:
-        """What is on the port in this cycle."""
+        """Set the port's inputs of this cycle."""
         reference, rng = self.reference, self.reference.rng
         port = f"acknowledge_{channel.number}"
         if channel.take:
@@ -50,13 +50,13 @@ class Takes:
 
     def _bits(self, port: str, pipeline: int, line: int, words: list[int]) -> None:
         bits = {f"words_{k}": word for k, word in enumerate(words)}
-        effect = line & 1  # says nothing
+        effect = line & 1  # ignored by the engine
         self.reference.bits(
             port, target_pipeline=pipeline, target_line=line, target_effect=effect, **bits
         )
 
     def cycle(self, t: int, running: bool) -> list[int]:
-        """One cycle, behind its slots. Returns which channels are answered."""
+        """One cycle, after its slots. Returns which channels are answered."""
         reference = self.reference
         answered = [int(running and t == self.done and c.number == self.channel)
                     for c in reference.channels]  # fmt: skip
@@ -74,20 +74,20 @@ class Takes:
         return answered
 
     def _begin(self, t: int, channel: Channel) -> None:
-        """It has its place in the order: behind the slot of this cycle."""
+        """Begin a line; its place in the order is after the slot of this cycle."""
         reference, take = self.reference, channel.take
         assert take is not None and take.line is not None and take.words is not None
         model, cover = reference.models[take.pipeline], reference.cover
         cover[f"channel/{channel.number}/take"] += 1
         changes = model.loaded >= 0 and model.rule.op in TAKEN
         if changes:
-            channel.walk = reference.timing.take - 1
+            channel.reserved = reference.timing.take - 1
             self.idle = t + reference.timing.take + ON_ITS_WAY
         else:  # it reads the line, and no more
-            channel.walk = reference.timing.read + 3
-            self.idle = t + channel.walk + 2
+            channel.reserved = reference.timing.read + 3
+            self.idle = t + channel.reserved + 2
             cover["take/nothing"] += 1
-        self.done = t + channel.walk + 1
+        self.done = t + channel.reserved + 1
         reference.active = max(reference.active, self.done)
         if reference.off(take.pipeline, t + 1):
             cover["take/clear"] += 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random scripts: phases of traffic of one kind each, with reads, table and rule changes in it."""
+"""Random scripts with phases of one kind of traffic each, with reads, table and rule changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.engine.bench.script import Event, Read, RuleWrite, Script, TableWrite
 from tests.engine.bench.sizes import Size
 
 KINDS = ("hot", "few", "few", "stride", "uniform", "edges", "mixed")
-LOAD = (1.0, 1.0, 0.97, 0.9, 0.7, 0.4, 0.1, 0.02)  # events a cycle
+LOAD = (1.0, 1.0, 0.97, 0.9, 0.7, 0.4, 0.1, 0.02)  # events per cycle
 
 
 def _addresses(draw: np.random.Generator, kind: str, n: int, rule: Rule, size: Size) -> np.ndarray:
@@ -41,7 +41,7 @@ def _addresses(draw: np.random.Generator, kind: str, n: int, rule: Rule, size: S
 def _events(
     draw: np.random.Generator, n: int, load: float, rule: Rule, size: Size, channel: int
 ) -> list[Event | None]:
-    """n cycles of one channel: an event in each with probability `load`."""
+    """n cycles of one channel, each with an event with probability `load`."""
     addresses = _addresses(draw, str(draw.choice(KINDS)), n, rule, size)
     addresses = addresses & ((1 << size.address_bits) - 1) & ~((size.channels - 1) << 6)
     addresses = (addresses | channel << 6).tolist()
@@ -71,7 +71,7 @@ def _reads(rng: Random, start: int, n: int, load: float, size: Size) -> list[Rea
 
 
 def _takes(rng: Random, cycles: int, size: Size) -> list[Take]:
-    """Lines of one channel that are written back: none, some, or one after the other."""
+    """Lines of one channel that are written back: none, some, or back to back."""
     if not size.features.acknowledge:
         return []
     count = rng.choice((0, 3, cycles // 100, cycles // 30))
@@ -91,7 +91,7 @@ def _entry(rng: Random, at: int, key: int | None, p: int, width: int, size: Size
 
 
 def _rules(rng: Random, script: Script, size: Size, first: list[Rule]) -> None:
-    """The first rules, and changes: none, some, or as many as the port takes."""
+    """The first rules, and rule changes: none, some, or as many as the port accepts."""
     for p, rule in enumerate(first):
         late = size.clear_cycles + 100 if rng.random() < 0.2 else 40
         script.rules.append(RuleWrite(rng.randrange(late), p, rule))
@@ -108,7 +108,7 @@ def _rules(rng: Random, script: Script, size: Size, first: list[Rule]) -> None:
 
 
 def _tables(rng: Random, script: Script, size: Size, rules: list[Rule]) -> None:
-    """Every entry once, then changes: hardly any up to one a cycle, many of the key in use."""
+    """Every entry once, then changes at up to one per cycle, many of them to the key in use."""
     for p, rule in enumerate(rules):
         keys = [*range(size.table)]
         rng.shuffle(keys)
@@ -125,7 +125,7 @@ def _tables(rng: Random, script: Script, size: Size, rules: list[Rule]) -> None:
 
 
 def random_script(seed: int, size: Size, cycles: int) -> Script:
-    """The script of a seed: the same again for the same seed, size and length."""
+    """The script of a seed; the same seed, size and length give the same script."""
     rng, draw = Random(seed), np.random.default_rng(seed)
     script = Script.blank(size, cycles, reset=rng.randint(1, 4), noise=rng.random() < 0.5)
     rules = [random_rule(rng, size) for _ in range(size.pipelines)]
@@ -142,7 +142,7 @@ def random_script(seed: int, size: Size, cycles: int) -> Script:
     for _ in range(rng.choice((0, 0, 0, 1, 3))):
         at = rng.randrange(150, cycles)
         script.clears += [(at, rng.randrange(size.pipelines))]
-        if rng.random() < 0.3:  # and again before it is done
+        if rng.random() < 0.3:  # another clear before the first is done
             again = at + rng.randint(1, size.clear_cycles)
             script.clears += [(again, rng.randrange(size.pipelines))]
     rate = rng.choice((0.0, 0.003, 0.05, 0.5, 1.0))
@@ -154,7 +154,7 @@ def random_script(seed: int, size: Size, cycles: int) -> Script:
 
 
 def random_scripts(seed: int, size: Size, cycles: int) -> list[Script]:
-    """What a seed plays: a script and, at times before it, one that a reset cuts short."""
+    """The scripts of a seed; sometimes a script that a reset interrupts comes first."""
     scripts = [random_script(seed, size, cycles)]
     if seed % 5 == 0:
         cut = random_script(seed + (1 << 32), size, cycles // 3)

@@ -69,7 +69,7 @@ module AgilexBench
   `FROM_MC(TAKE, from_memory, downstream, 0)
   `FROM_MC(TAKE, from_memory, downstream, 1)
 
-  // The bench asks for parts of lines and bursts of telemetry, too, which the tap does not.
+  // Unlike the tap, the bench also reads parts of lines and bursts of telemetry.
   anemone_afu #(
       .ONE_LINE(1'b0)
   ) afu (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The board's control port: Avalon-MM in a clock of its own, one transfer at a time."""
+"""The board's control port: Avalon-MM with its own clock, one transfer at a time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PHASE = 1
 
 
 async def tick(dut: Any) -> None:
-    """The control port's clock, for ever."""
+    """Run the control port's clock."""
     dut.csr_clock.value = Immediate(0)
     await Timer(PHASE, "step")
     while True:
@@ -30,7 +30,7 @@ async def tick(dut: Any) -> None:
 
 
 class AvalonControl:
-    """As `Control`, on pins `csr_`. Poisoned writes among the others must be dropped."""
+    """`Control` on the pins `csr_`. It also makes poisoned writes, which must be dropped."""
 
     def __init__(self, dut: Any, rng: Random) -> None:
         # Numbers of its own: how long a transfer takes must not move the traffic.
@@ -56,11 +56,11 @@ class AvalonControl:
 
     @property
     def idle(self) -> bool:
-        """Everything was answered."""
+        """Whether everything was answered."""
         return not self._todo
 
     def stop(self) -> None:
-        """No more, whatever is under way."""
+        """Stop, even with a transfer in progress."""
         self._task.cancel()
         for flag in (*self._flags.values(), self._poison):
             flag.set(0)
@@ -74,7 +74,7 @@ class AvalonControl:
         self._todo.append((False, address, 0, answer))
 
     def step(self, t: int) -> None:
-        """A cycle of the memory path: none of this port's."""
+        """A cycle of the memory path's clock, which this port does not use."""
 
     async def _run(self) -> None:
         while True:
@@ -95,7 +95,7 @@ class AvalonControl:
     async def _transfer(
         self, write: bool, address: int, value: int, poison: bool
     ) -> tuple[int, int]:
-        """One transfer, held until it is taken; its response and, of a read, the data."""
+        """Make one transfer, held until it is accepted. Returns its response and a read's data."""
         self._set["address"](address)
         self._set["writedata"](value)
         self._set["byteenable"](0xFF)

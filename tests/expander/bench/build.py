@@ -11,7 +11,7 @@ from tests.expander.bench.sizes import Build
 
 WORK = SIMULATORS / "expander"
 SHORT = ("board", "agilex")  # few seeds are played of these
-# The board's wrapper, and what gives it the pins of the bench.
+# The board's wrapper, and a module that maps its pins to the bench's.
 AGILEX = [
     ROOT / "fpga" / "agilex" / "anemone_tap_pkg.sv",
     ROOT / "fpga" / "agilex" / "anemone_afu.sv",
@@ -19,7 +19,7 @@ AGILEX = [
 ]
 EMITTER = ROOT / "hw" / "test" / "expander" / "EmitBench.scala"
 
-# What the bench looks at or breaks; everything else may be optimized away.
+# Signals that the bench reads or changes; everything else may be optimized away.
 PUBLIC = """\
 `verilator_config
 public_flat_rw -module "{top}" -var "clock"
@@ -47,7 +47,7 @@ public_flat_rw -module "ram_*" -var "Memory"
 public_flat_rw -module "words_*" -var "Memory"
 public_flat_rd -module "MemoryChannel" -var "io_faults_*_fault_*"
 """
-# In flat memory mode also near, far, and what the controller takes.
+# In flat memory mode also near memory, far memory, and the beats that the controller accepts.
 TIERED = """\
 public_flat_rw -module "{top}" -var "powerOn"
 public_flat_rw -module "{top}" -var "tiers_*"
@@ -58,7 +58,7 @@ public_flat_rd -module "TelemetryEngine" -var "io_events_*_bits_*"
 public_flat_rd -module "TelemetryEngine" -var "io_reads_*_ready"
 """
 
-# Inside the board's wrapper also its control port, and what the synchronised resets reset.
+# Inside the board's wrapper also its control port, and registers in both reset domains.
 WRAPPED = """\
 public_flat_rw -module "{top}" -var "csr_*"
 public_flat_rd -module "MemoryExpander" -var "reset"
@@ -67,7 +67,7 @@ public_flat_rd -module "CrossingHost" -var "reset"
 
 
 def visible(build: Build) -> str:
-    """What a simulator of the build has to show."""
+    """The signals that a simulator of the build must keep visible."""
     more = (TIERED if build.ratio else "") + (WRAPPED if build.wrapper else "")
     return (PUBLIC + more).format(top=build.top)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb test: seeds of one build, one after the other; each starts with a reset amid the last.
+"""cocotb test: seeds of one build; each starts with a reset during the last one's traffic.
 
-Reads BENCH_SIZE, and what `play_seeds` does.
+Reads the environment variables BENCH_SIZE and those of `play_seeds`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from tests.bench.seeds import play_seeds
 from tests.expander.bench.sizes import BUILDS
 from tests.expander.bench.tiered import environment_type
 
-CYCLES = 4000  # of a seed's traffic
+CYCLES = 4000  # of traffic per seed
 PHASE = (60, 800)  # cycles
-CUT = 4  # one seed in so many ends amid traffic
+CUT = 4  # one seed in four ends during traffic
 
 
 @cocotb.test()

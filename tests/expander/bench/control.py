@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control port: a fast AXI4-Lite master, and what a rule is in the shadow registers."""
+"""The control port: a fast AXI4-Lite master, and the shadow registers of a rule."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ def shadow(rule: Rule, enable: bool, size: Size) -> dict[int, int]:
             "reads": f["reads"],
             "writes": f["writes"],
             "near": NEAR.index(rule.near),
+            "hash": rule.hash_size > 0,
             "counter_width": f["counterWidth"],
             "operand_source": f["operandSource"],
             "op": f["op"],
@@ -67,6 +68,7 @@ def shadow(rule: Rule, enable: bool, size: Size) -> dict[int, int]:
         registers.RULE_PRIMARY_MASK: {"value": f["primaryMask"]},
         registers.RULE_SUB_MASK: {"value": f["subMask"]},
         registers.RULE_SHIFTS: {"primary": f["primaryShift"], "sub": f["subShift"]},
+        registers.RULE_HASH: {"multiplier": rule.hash_multiplier, "size": rule.hash_size},
         registers.RULE_OPERAND: {"value": f["operand"]},
         registers.RULE_NOTIFY_OPERAND: {"value": f["notifyOperand"]},
         registers.RULE_EFFECT_OPERAND: {"value": f["effectOperand"]},
@@ -74,13 +76,13 @@ def shadow(rule: Rule, enable: bool, size: Size) -> dict[int, int]:
     return {register.offset: register.pack(**fields) for register, fields in packed.items()}
 
 
-Answer = Callable[[int, int], None]  # of the response and, of a read, the data
+Answer = Callable[[int, int], None]  # callback: (response, a read's data)
 
 
 class Control:
-    """Writes and reads, each kind in its order, one behind the other without waiting for answers.
+    """Makes writes and reads, each kind in order and pipelined.
 
-    A read is offered when the writes before it have been answered, and the other way round.
+    A read is offered when earlier writes have been answered, and a write when earlier reads have.
     """
 
     def __init__(self, dut: Any, rng: Random, prefix: str = "control_") -> None:
@@ -117,7 +119,7 @@ class Control:
         self._todo.append((False, address, 0, answer))
 
     def step(self, t: int) -> None:
-        """Cycle t is over; what the next one shows."""
+        """Process cycle t and drive the next one."""
         for name, flag in self._valid.items():
             if flag.value and self._ready[name]():
                 flag.set(0)

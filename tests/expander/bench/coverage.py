@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functional coverage: what a whole campaign has to meet. A bin is "group/part/part"."""
+"""Functional coverage of a whole campaign. A bin is "group/part/part"."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _bins(group: str, *parts: object) -> set[str]:
 
 
 def required() -> set[str]:
-    """Every bin of the testplan; groups are its points."""
+    """All bins; the groups are the testplan's points."""
     ways, shapes = ("read", "write"), ("single", "fixed", "incr", "wrap")
     bins = [
         _bins("request", ("memory", "telemetry"), ways, shapes, ("line", "narrow")),
@@ -22,12 +22,12 @@ def required() -> set[str]:
         _bins("line", ("snapshot", "none", "reset", "op")),
         _bins("line/refused", ("narrow", "nowhere")),
         _bins("order", ("line behind memory of its id", "memory behind line of its id")),
-        _bins("order", "event behind walk"),
+        _bins("order", "event behind serial RMW"),
         _bins("poison", ways, (0, 1)),
         _bins("response", ways, (0, 2, 3)),
         _bins("control", "entry", ("mapped", "past", "unmapped")),
         _bins("control", ("table", "rule"), ("busy", "idle")),
-        _bins("control", "rule", "waits for walk"),
+        _bins("control", "rule", "waits for serial RMW"),
         _bins("control", "clear", ("start", "again")),
         _bins("control", [f"{what} while clearing" for what in ("event", "read", "line")]),
         _bins("window", ("effect", "snapshot"), ("open", "closed")),

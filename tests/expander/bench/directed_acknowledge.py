@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of lines that are read and then taken away from their counters."""
+"""cocotb tests of lines that are read and then subtracted from their counters (acknowledged)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ DROPPED = registers.ERROR_STATUS.pack(dropped_write=1)
 
 
 async def opened(host: Host) -> int:
-    """Open the third window behind the other two; where line 0 of pipeline 0 is on channel 0."""
+    """Open the third window after the other two. Returns the address of channel 0's line 0 of
+    pipeline 0.
+    """
     assert host.windows.snapshot is not None
     base = host.windows.snapshot + host.build.window_bytes
     await host.set(registers.ACKNOWLEDGE_WINDOW.offset, base | 1)
@@ -22,13 +24,13 @@ async def opened(host: Host) -> int:
 
 
 def line(words: list[int]) -> bytes:
-    """A line as it is written."""
+    """The bytes of a line to write."""
     return b"".join(word.to_bytes(8, "little") for word in words)
 
 
 @hosted
 async def what_was_read_is_taken_away(host: Host) -> None:
-    """What comes between load and write is counted in the next harvest; reads do nothing."""
+    """Events between load and write are in the next harvest; reads of the window have no effect."""
     await counted(host)
     base = await opened(host)
     seen = (await host.memory[0].read(base, 64)).data
@@ -43,7 +45,7 @@ async def what_was_read_is_taken_away(host: Host) -> None:
 
 @hosted
 async def what_is_no_whole_line_of_the_channel_changes_nothing(host: Host) -> None:
-    """Parts, bursts, another channel's lines and pipelines that are not built."""
+    """Partial writes, bursts, lines of another channel, and pipelines that are not built."""
     await counted(host)
     base = await opened(host)
     whole = line(COUNTED)
@@ -64,7 +66,9 @@ async def what_is_no_whole_line_of_the_channel_changes_nothing(host: Host) -> No
 
 @hosted
 async def writes_of_memory_pass_one_that_is_taken_away(host: Host) -> None:
-    """Many of both at once, of the same ids and of others: all are answered, each line once."""
+    """Many of both with equal and different ids: all are answered, and each line is subtracted
+    once.
+    """
     await counted(host)
     base = await opened(host)
     zeros = bytes(64)
@@ -81,7 +85,9 @@ async def writes_of_memory_pass_one_that_is_taken_away(host: Host) -> None:
 
 @hosted
 async def two_writes_into_the_region_of_one_id(host: Host) -> None:
-    """The second is done long before the first, and answered behind it, in either place."""
+    """The second write completes long before the first but is answered after it, for both
+    orders.
+    """
     await counted(host)
     base = await opened(host)
     zeros = bytes(64)

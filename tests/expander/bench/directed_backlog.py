@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests: what acknowledgements cost the requests behind them, as docs/expander.md says."""
+"""cocotb tests of the delay of requests after acknowledgements, as documented in
+docs/expander.md.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ STREAMS = {"both": (True, True), "reads": (True, False), "writes": (False, True)
 
 
 class Stream:
-    """Channel 0's requests to memory, in every cycle, and among them what `first` has; none of them
-    counts. empty: slots that nobody had; taken: of writes.
+    """A request to memory in every cycle of channel 0, mixed with the requests in `first`; no rule
+    counts them. empty: unused slots; taken: accepted writes.
     """
 
     def __init__(self, environment: Environment, reads: bool, writes: bool) -> None:
@@ -49,7 +51,7 @@ class Stream:
 
     @staticmethod
     def request(write: bool, id: int, addr: int) -> Request:
-        """A whole line, of zeros."""
+        """A write of a whole line of zeros."""
         return Request(write, id, addr, data=[(bits(0), FULL, 0)])
 
     def _watch(self, _: int) -> None:
@@ -57,18 +59,18 @@ class Stream:
         self.empty += not (self._takes[True]() or self._takes[False]())
 
     async def cycles(self, count: int) -> tuple[int, int]:
-        """Of so many cycles the empty ones, and the writes."""
+        """(empty slots, writes) in a number of cycles."""
         before = self.empty, self.writes
         await self.environment.cycles(count)
         return self.empty - before[0], self.writes - before[1]
 
     def acknowledge(self, id: int, addr: int) -> None:
-        """Soon, a line of zeros."""
+        """Acknowledge a line of zeros soon."""
         self._asked += 1
         self.first[True].append(self.request(True, id, addr))
 
     async def answered(self, within: int) -> bool:
-        """All that is to be taken away is, in so many cycles."""
+        """Wait until all acknowledgements are applied. Returns the cycles."""
         scoreboard = self.environment.scoreboards[0]
         for _ in range(within):
             await self.environment.cycles(1)
@@ -79,7 +81,7 @@ class Stream:
 
 
 async def opened(environment: Environment) -> int:
-    """Rules that count nothing, so that all counters are zero, and the third window."""
+    """Load rules that count nothing, so that all counters are zero, and open the third window."""
     build, windows = environment.build, environment.windows
     for p in range(build.engine.pipelines):
         Operator.rule(environment.operator, p, Rule(name="nothing", type="", end=0), True)
@@ -93,9 +95,9 @@ async def opened(environment: Environment) -> int:
 
 @directed_test
 async def a_read_behind_an_acknowledgement_takes_its_slots(environment: Environment) -> None:
-    """A telemetry read takes one slot; behind an acknowledgement as many more as events came in its
-    slots, which are empty while the engine catches up. Without one no slot is empty, and the next
-    acknowledgement is done behind the read as the first was.
+    """A telemetry read takes one slot. After an acknowledgement it also takes a slot for each event
+    that arrived during the acknowledgement, while the engine catches up. Without one no slot is
+    empty, and the next acknowledgement is applied after the read.
     """
     base = await opened(environment)
     for name, (reads, writes) in STREAMS.items():
@@ -115,8 +117,8 @@ async def a_read_behind_an_acknowledgement_takes_its_slots(environment: Environm
 
 @directed_test
 async def acknowledgements_wait_for_cycles_without_a_request(environment: Environment) -> None:
-    """The first is applied at once, the next ones when the engine has caught up: under a request in
-    every cycle they wait, and nothing else waits for as many as there are places for.
+    """The first acknowledgement is applied at once, the next ones after the engine has caught up.
+    With a request in every cycle they wait; while the queue has room for them, nothing else waits.
     """
     base = await opened(environment)
     stream = Stream(environment, True, True)

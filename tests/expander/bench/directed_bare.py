@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of an expander right on a controller with the board's habits, without an adapter."""
+"""cocotb tests of an expander directly on a controller like the board's, without an adapter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.expander.bench.directed_environment import quiet_environment
 
 
 async def failure(dut: Any, profile: StimulusProfile) -> tuple[str, int, int]:
-    """What is noticed, and how many reads and beats of data the controller lost."""
+    """(the detected failure, lost reads, lost data beats) of the controller."""
     environment = await quiet_environment(dut, habits=True)
     for c in range(environment.build.engine.channels):  # what is below them is no AXI slave
         getattr(dut, f"downstream_{c}_checker").enabled.value = 0
@@ -31,7 +31,7 @@ async def failure(dut: Any, profile: StimulusProfile) -> tuple[str, int, int]:
 
 @cocotb.test()
 async def a_read_beside_a_write_is_lost(dut: Any) -> None:
-    """AR and AW of one cycle: the read is never answered."""
+    """With AR and AW in the same cycle, the read is never answered."""
     profile = StimulusProfile(telemetry=0.0, bursts=0.0, ar_ready=0.5)
     noticed, reads, _ = await failure(dut, profile)
     assert noticed and reads
@@ -39,7 +39,7 @@ async def a_read_beside_a_write_is_lost(dut: Any) -> None:
 
 @cocotb.test()
 async def data_that_nobody_waits_for_is_lost(dut: Any) -> None:
-    """Read data that come while rready is low."""
+    """Read data that arrive while rready is low are lost."""
     profile = StimulusProfile(telemetry=0.0, bursts=0.0, aw=0.0, r=0.3)
     noticed, reads, beats = await failure(dut, profile)
     assert noticed and beats and not reads

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of an expander with adapters, on controllers with the board's three habits."""
+"""cocotb tests of an expander with adapters on controllers like the board's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.expander.bench.environment import Environment
 
 @directed_test
 async def the_adapter_loses_nothing(environment: Environment) -> None:
-    """Both kinds of requests at once, a master that is slow to take answers: all arrive."""
+    """Both kinds of requests, and a master that accepts responses slowly: all arrive."""
     for wait in (1.0, 0.5, 0.2):
         for master, memory in zip(environment.masters, environment.memories, strict=True):
             master.profile = StimulusProfile(telemetry=0.2, r=wait, b=wait)
@@ -25,7 +25,7 @@ async def the_adapter_loses_nothing(environment: Environment) -> None:
 
 @directed_test
 async def full_rate_through_the_adapter(environment: Environment) -> None:
-    """AR and AW both busy: one request a channel a cycle, none lost."""
+    """With AR and AW busy, each channel accepts one request per cycle, and none is lost."""
     for part in (*environment.masters, *environment.memories):
         part.profile = StimulusProfile(telemetry=0.0, bursts=0.0, ahead=0.0, latency=20)
     await environment.cycles(100)

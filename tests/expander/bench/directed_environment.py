@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What directed tests share: a programmed, quiet environment, a source of given requests."""
+"""Common parts of directed tests: a programmed, idle environment, and a source of given
+requests."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ LATE = 600  # cycles behind power-up in which requests may have to wait (EmitBen
 
 
 async def quiet_environment(dut: Any, habits: bool | None = None) -> Environment:
-    """An environment that was reset and programmed, and in which nothing moves."""
+    """An environment that is reset, programmed and idle."""
     build = BUILDS[os.environ["BENCH_SIZE"]]
     environment = environment_type(build)(dut, build, Counter(), habits)
     await environment.start()
@@ -34,7 +35,7 @@ async def quiet_environment(dut: Any, habits: bool | None = None) -> Environment
 
 
 def directed_test(test: Callable[[Environment], Awaitable[None]]) -> Any:
-    """A cocotb test of an environment that was reset and programmed, and in which nothing moves."""
+    """A cocotb test of an environment that is reset, programmed and idle."""
 
     @wraps(test)
     async def run(dut: Any) -> None:
@@ -44,7 +45,7 @@ def directed_test(test: Callable[[Environment], Awaitable[None]]) -> Any:
 
 
 def opened(requests: Iterable[Request]) -> Source:
-    """A source of these requests, reads and writes each in their order."""
+    """A source of these requests; reads and writes are each in order."""
     todo = list(requests)
 
     def source(write: bool, profile: StimulusProfile) -> Request | None:

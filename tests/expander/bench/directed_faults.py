@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of the registers of faults: injection, counts, whose the first one was, forgetting.
+"""cocotb tests of the fault registers: injection, counts, the first fault, re-arming.
 
-FLIPS: how many bits of the tables are flipped, of `make soak`.
+FLIPS: number of flipped bits in the tables, for `make soak`.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ NEXT_LINE = 128  # of a channel, in a window
 
 
 async def arm(host: Host, memory: FaultMemory, double: int = 0, channel: int = 0) -> None:
-    """Of the next word that is written to a memory a bit is flipped, or two."""
+    """Flip one or two bits of the next word that is written to a memory."""
     fields = {"memory": memory, "channel": channel, "double": double}
     await host.set(registers.FAULT_INJECT.offset, registers.FAULT_INJECT.pack(**fields))
     await host.set(registers.FAULT_CONTROL.offset, registers.FAULT_CONTROL.pack(inject=1))
 
 
 async def told(host: Host) -> tuple[int, int]:
-    """The counts: corrected, not corrected."""
+    """The counts (corrected, uncorrected)."""
     await ClockCycles(host.dut.clock, 20)  # what comes with an answer is counted a little later
     counts = (registers.FAULTS_CORRECTED, registers.FAULTS_UNCORRECTED)
     return (await host.get(counts[0].offset), await host.get(counts[1].offset))
 
 
 async def first(host: Host) -> dict[str, int]:
-    """The fields of `first_fault` that are not zero; none if there is not one."""
+    """The non-zero fields of `first_fault`; empty without a fault."""
     fields = registers.FIRST_FAULT.unpack(await host.get(registers.FIRST_FAULT.offset))
     return {name: value for name, value in fields.items() if value and fields["valid"]}
 
 
 async def cleared(host: Host) -> None:
-    """Status and first fault are forgotten."""
+    """Clear the status and re-arm the first fault."""
     await host.set(reg.ERROR_STATUS, (1 << len(reg.ERRORS)) - 1)
     assert await host.get(reg.ERROR_STATUS) == 0
     await host.set(registers.FAULT_CONTROL.offset, registers.FAULT_CONTROL.pack(rearm=1))
@@ -59,7 +59,7 @@ async def cleared(host: Host) -> None:
 async def expect(
     host: Host, memory: FaultMemory, double: int, count: int = 1, **whose: int
 ) -> None:
-    """What an injected fault is told as; then it is forgotten, but for the counts."""
+    """Check the report of an injected fault, then clear it except for the counts."""
     assert await told(host) == ((0, count) if double else (count, 0)), memory
     assert await host.get(reg.ERROR_STATUS) & (CORRECTED | UNCORRECTED) == (
         UNCORRECTED if double else CORRECTED
@@ -70,7 +70,7 @@ async def expect(
 
 
 async def access(host: Host, write: bool, channel: int) -> None:
-    """One of id 3."""
+    """An access with id 3."""
     addr = 0x100000 + 64 * channel
     if write:
         answer = await host.memory[channel].write(addr, bytes(64), awid=3)
@@ -80,8 +80,8 @@ async def access(host: Host, write: bool, channel: int) -> None:
 
 
 async def order(host: Host, memory: FaultMemory, write: bool, double: int) -> None:
-    """A count by id is flipped when an access of it is counted, and seen when the next one is: what
-    was issued and what was answered, each in its own memory, in one cycle; and at its answer.
+    """An id's count is flipped when an access is counted, and the flip is found at the next access:
+    in the memories of issued and of answered counts in the same cycle, and at the response.
     """
     await access(host, write, 1)
     await arm(host, memory, double, channel=1)
@@ -93,7 +93,7 @@ async def order(host: Host, memory: FaultMemory, write: bool, double: int) -> No
     before = await told(host)
     for _ in range(3):
         await access(host, write, 1)
-    # What was corrected is written again; what was not is written as it is, with a good code.
+    # Corrected words are written back; uncorrectable ones are written unchanged with a valid code.
     assert await told(host) == before
 
 
@@ -124,8 +124,8 @@ async def two_flipped_bits_of_the_order_of_writes(host: Host) -> None:
 async def acknowledged(
     host: Host, double: int, ahead: int, before: int = 0, third: bool = True
 ) -> None:
-    """Two lines at once: the second waits in a memory. ahead: where the first one is; before:
-    writes into the region that are over; third: one more comes behind them.
+    """Acknowledge two lines at once; the second waits in a memory. ahead: address of the first;
+    before: number of earlier writes into the region; third: whether a third line follows.
     """
     await counted(host)
     base = await opened(host)
@@ -151,33 +151,33 @@ async def acknowledged(
 
 @hosted
 async def a_flipped_bit_of_a_line_to_be_taken_away(host: Host) -> None:
-    """It is taken away as it was written."""
+    """The line is subtracted as written."""
     await acknowledged(host, 0, NEXT_LINE)
 
 
 @hosted
 async def two_flipped_bits_of_a_line_to_be_taken_away(host: Host) -> None:
-    """SLVERR, and nothing changed."""
+    """The response is SLVERR, and no counter changes."""
     await acknowledged(host, 1, NEXT_LINE)
 
 
 @hosted
 async def two_flipped_bits_of_a_line_behind_an_older_one_of_a_higher_place(host: Host) -> None:
-    """The older one's answer is its own."""
+    """The older one still gets its own response."""
     await acknowledged(host, 1, NEXT_LINE, before=1)
 
 
 @hosted
 async def two_flipped_bits_of_a_line_when_the_engine_is_free_at_once(host: Host) -> None:
-    """The one ahead is of a pipeline without a rule, of which nothing is taken: the engine could
-    start in the cycle in which the bad one would be offered.
+    """The line ahead is of a pipeline without a rule and needs no subtraction, so the engine could
+    start in the cycle in which the damaged one would be offered.
     """
     rest = host.size.lines * host.size.channels * 64
     await acknowledged(host, 1, rest, third=False)
 
 
 async def reset_value(host: Host, double: int) -> None:
-    """What a rule resets to is kept for acknowledgements, too."""
+    """A rule's reset value is also kept for acknowledgements."""
     await arm(host, FaultMemory.RESET_VALUES, double)
     await counted(host)
     base = await opened(host)
@@ -200,7 +200,7 @@ async def two_flipped_bits_of_a_reset_value(host: Host) -> None:
 
 
 async def misses(host: Host, key: int, before: int) -> None:
-    """An access of the page is unmapped, and told as one whose entry is bad; none is counted."""
+    """Check that an access of the page is unmapped, reported and not counted."""
     await host.touch(0x1000 * key, 2)
     assert await host.get(reg.pipeline(0, reg.COUNTERS["unmapped"])) == before + 2
     assert (await told(host))[1] == before + 2
@@ -212,8 +212,8 @@ async def misses(host: Host, key: int, before: int) -> None:
 
 @hosted
 async def flipped_bits_of_a_table(host: Host) -> None:
-    """One or two: events of that entry count in no counter, and as unmapped; the others go on.
-    Another write of the entry heals.
+    """With one or two flips, events of this entry are unmapped; other entries work. Writing the
+    entry repairs it.
     """
     await counted(host)
     for double in (0, 1):
@@ -231,7 +231,7 @@ async def flipped_bits_of_a_table(host: Host) -> None:
 
 @hosted
 async def a_bad_entry_amid_others(host: Host) -> None:
-    """An event in every cycle, each of another key: the one that is told is the bad one's."""
+    """With an event of another key in every cycle, the reported entry is the damaged one."""
     lines = replace(COUNT, primary_mask=0x1C0, primary_shift=6)
     await host.rule(0, lines)
     for bad in range(1, 7):
@@ -247,7 +247,7 @@ async def a_bad_entry_amid_others(host: Host) -> None:
 
 @hosted
 async def any_flipped_bit_of_a_table(host: Host) -> None:
-    """Wherever it is, no event is in a wrong counter."""
+    """At any position, no event is in a wrong counter."""
     await counted(host)
     rng = Random(1)
     tables = [
@@ -271,7 +271,7 @@ async def any_flipped_bit_of_a_table(host: Host) -> None:
 
 @hosted
 async def one_that_is_not_corrected_goes_before_one_that_is(host: Host) -> None:
-    """Both are counted; without a command to forget it the first of a kind stays."""
+    """Both are counted. Without re-arming the first one of each kind stays."""
     for double in (0, 1, 1, 0):
         await arm(host, FaultMemory.WRITE_ORDER, double, channel=double)
         for _ in range(2):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of interrupts: from an event to the message, none lost and none twice."""
+"""cocotb tests of interrupts from event to message: none is lost and none is sent twice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LATENCY = 16  # cycles from the request's acceptance to its message
 
 
 async def noted(host: Host, rule: Rule = NOTE, *pipelines: int) -> None:
-    """Program a rule, and let its interrupts through."""
+    """Program a rule and enable its interrupts."""
     for p in pipelines or (0,):
         await host.rule(p, rule)
         await host.map(p, (0, 4 + p))
@@ -31,7 +31,7 @@ async def noted(host: Host, rule: Rule = NOTE, *pipelines: int) -> None:
 
 @hosted
 async def a_threshold_sends_a_message(host: Host) -> None:
-    """A fixed number of cycles behind the request that reaches it; the notification says where."""
+    """It is sent a fixed number of cycles after the request; the notification has the counter."""
     await noted(host)
     await host.touch(0x40, 2)
     await host.silence()
@@ -50,7 +50,9 @@ async def a_threshold_sends_a_message(host: Host) -> None:
 
 @hosted
 async def a_storm_sends_one(host: Host) -> None:
-    """A predicate that always holds: one message, and one for the next hit after an acknowledge."""
+    """A predicate that always holds sends one message, and one for the first hit after an
+    acknowledge.
+    """
     await noted(host, EVERY)
     await host.touch(0, 30)
     assert (await host.message())[0] == 1
@@ -69,7 +71,7 @@ async def a_storm_sends_one(host: Host) -> None:
 
 @directed_test
 async def an_acknowledge_races_the_next_hit(environment: Environment) -> None:
-    """At every distance: as many messages as the latch was set times."""
+    """At every distance, there is one message each time the latch is set."""
     p, master = 0, environment.masters[0]
     environment.interrupts.enabled = 6
     environment.control.write(reg.INTERRUPT_ENABLE, 6)
@@ -103,7 +105,7 @@ async def an_acknowledge_races_the_next_hit(environment: Environment) -> None:
 
 @hosted
 async def a_mask_holds_back(host: Host) -> None:
-    """A vector that is off sends nothing, stays pending, and sends when it is let through."""
+    """A disabled vector stays pending and sends its message when it is enabled."""
     await noted(host, EVERY, 0, 1)
     await host.set(reg.INTERRUPT_ENABLE, 4)
     await host.touch(0)
@@ -126,7 +128,7 @@ async def a_mask_holds_back(host: Host) -> None:
 
 @hosted
 async def all_vectors_get_through(host: Host) -> None:
-    """All at once, and nobody takes them for a while: each comes once."""
+    """All vectors at once, accepted late: each message is sent once."""
     await noted(host, EVERY, 0, 1)
     await host.set(reg.ERROR_ENABLE, 1 << reg.ERRORS.index("refused_read"))
     await host.touch(0)
@@ -140,7 +142,7 @@ async def all_vectors_get_through(host: Host) -> None:
 
 @hosted
 async def errors_send_what_is_enabled(host: Host) -> None:
-    """Vector 0: of the enabled errors alone; again after an acknowledge while one stands."""
+    """Vector 0 is sent only for enabled errors, and again after an acknowledge while one is set."""
     await noted(host, replace(NOTE, type=""))
     dropped = 1 << reg.ERRORS.index("dropped_write")
     await host.set(reg.ERROR_ENABLE, dropped)
@@ -163,7 +165,7 @@ async def errors_send_what_is_enabled(host: Host) -> None:
 
 @hosted
 async def a_reset_forgets(host: Host) -> None:
-    """Messages, masks and notifications."""
+    """A reset clears messages, masks and notifications."""
     await noted(host, EVERY)
     await host.touch(0, 3)
     host.dut.reset.value = 1

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests: bits flip in the memories of the telemetry lines. Nothing wrong comes out
-unpoisoned.
+"""cocotb tests: bits flip in the memories of telemetry lines. No wrong data come out unpoisoned.
 
-FLIPS: how many of the campaign, of `make soak`.
+FLIPS: number of flips of the campaign, for `make soak`.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ KINDS = ("corrected", "uncorrected")
 
 
 class Faults:
-    """What the memories of all channels told, by memory and kind."""
+    """Reports of the memories of all channels, by memory and kind."""
 
     def __init__(self, environment: Environment) -> None:
         self.counts: Counter[tuple[FaultMemory, str]] = Counter()
@@ -67,7 +66,7 @@ class Faults:
 
 @cocotb.test()
 async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
-    """Under random traffic, in lock-step with the golden models: all is as if none had flipped."""
+    """Under random traffic in lock-step with the golden models, as if no bit had flipped."""
     build = BUILDS[os.environ["BENCH_SIZE"]]
     environment = Environment(dut, build, Counter())
     await environment.start()
@@ -106,13 +105,13 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
 
 
 async def injected(host: Host, memory: FaultMemory, double: int) -> None:
-    """Of the next word of a memory of channel 0 a bit is flipped, or two."""
+    """Flip one or two bits of the next word of a memory of channel 0."""
     await host.set(registers.FAULT_CONTROL.offset, registers.FAULT_CONTROL.pack(rearm=1))
     await arm(host, memory, double)
 
 
 async def told(host: Host) -> tuple[int, int, dict[str, int]]:
-    """Words corrected and not, and the first one."""
+    """(corrected words, uncorrected words, the first fault)."""
     await ClockCycles(host.dut.clock, 20)  # what comes with an answer is counted a little later
     counts = [
         await host.get(register.offset)
@@ -124,7 +123,7 @@ async def told(host: Host) -> tuple[int, int, dict[str, int]]:
 
 @hosted
 async def one_flipped_bit_is_corrected_and_told(host: Host) -> None:
-    """In each memory, and two in that of which there are copies; of a line it is known whose."""
+    """In each memory, and two in the memory with copies; for a line the report has its origin."""
     await counted(host)
     cases = [*((memory, 0) for memory in MEMORIES), (FaultMemory.READY_LINES, 1)]
     for count, (memory, double) in enumerate(cases, 1):
@@ -139,7 +138,7 @@ async def one_flipped_bit_is_corrected_and_told(host: Host) -> None:
 
 @hosted
 async def two_flipped_bits_of_a_line_are_poison(host: Host) -> None:
-    """Of that read; the next one has the line as it is."""
+    """Only this read is poisoned; the next one returns the line."""
     await counted(host)
     await injected(host, FaultMemory.TELEMETRY_LINES, 1)
     assert (await poisoned(host))[1]
@@ -150,7 +149,9 @@ async def two_flipped_bits_of_a_line_are_poison(host: Host) -> None:
 
 @hosted
 async def two_flipped_bits_of_the_order_leave_no_line_to_be_trusted(host: Host) -> None:
-    """The line is not answered, as nobody knows where it is, and those behind it are poisoned."""
+    """The line is not answered, because its destination is unknown, and later lines are
+    poisoned.
+    """
     await counted(host)
     await injected(host, FaultMemory.LINE_ORDER, 1)
     lost = cocotb.start_soon(poisoned(host))

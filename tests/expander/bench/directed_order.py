@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of reads that wait for others of their id, and of those beside them that do not."""
+"""cocotb tests of reads that wait for earlier ones with their id, and of other reads meanwhile."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ HELD = 2  # requests that a port holds
 
 
 def snapshot(environment: Environment, id: int) -> Request:
-    """A read of a line, without effect."""
+    """A read of a line without effect."""
     return Request(False, id, environment.windows.address(0, 0, 0, False))
 
 
 def behind_memory(environment: Environment, ids: Iterable[int]) -> list[Request]:
-    """A memory read of each id, and lines behind it."""
+    """A memory read of each id, followed by lines."""
     return [
         request
         for id in ids
@@ -34,7 +34,7 @@ def behind_memory(environment: Environment, ids: Iterable[int]) -> list[Request]
 
 
 def answered(environment: Environment) -> list[tuple[int, int]]:
-    """The last beats at R of channel 0: cycle and id."""
+    """(cycle, id) of the last beats at R of channel 0."""
     return [(t, id) for t, what, id, *_ in environment.scoreboards[0].log if what == "R"]
 
 
@@ -75,7 +75,7 @@ async def a_line_beside_those_that_wait(environment: Environment) -> None:
 
 @directed_test
 async def lines_take_turns(environment: Environment) -> None:
-    """Lines of 16 ids that could leave at once, as R was not ready: of 16, each id has one."""
+    """Lines of 16 ids that could all leave after R was not ready: of any 16, each id has one."""
     master, count = environment.masters[0], 0
 
     def source(write: bool, profile: StimulusProfile) -> Request | None:
@@ -142,7 +142,7 @@ async def most_under_way(environment: Environment, **share: float) -> Counter[st
 
 @directed_test
 async def no_more_reads_than_are_counted(environment: Environment) -> None:
-    """So many reads are accepted as may be under way, and then no more."""
+    """Exactly the allowed number of reads in flight is accepted."""
     counts = await most_under_way(environment, aw=0.0, telemetry=0.1, ids=1)
     reads = counts["memory reads"] + counts["telemetry reads"]
     assert reads == environment.build.reads_in_flight + HELD
@@ -150,7 +150,7 @@ async def no_more_reads_than_are_counted(environment: Environment) -> None:
 
 @directed_test
 async def no_more_writes_than_are_counted(environment: Environment) -> None:
-    """Nor writes; their ids differ, and so do those of the answers."""
+    """The same for writes; ids of requests and responses differ."""
     counts = await most_under_way(environment, ar=0.0, telemetry=0.0)
     assert counts["memory writes"] == environment.build.reads_in_flight + HELD
 

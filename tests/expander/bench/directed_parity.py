@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of bad parity: bits are flipped in the state memories of a running expander."""
+"""cocotb tests of parity errors: bits are flipped in the state memories of a running expander."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ERROR = 1 << reg.ERRORS.index("parity")
 
 
 def data(bit: int) -> int:
-    """What the flip of a bit does to the data."""
+    """The change of the data by a flipped bit."""
     return 0 if bit >= PARITY else 1 << bit
 
 
@@ -42,7 +42,7 @@ async def poisoned(host: Host, effect: bool = False, line: int = 0) -> tuple[lis
 
 @hosted
 async def a_flipped_bit_comes_with_poison(host: Host) -> None:
-    """The line, each time it is read, and no other; counted, and an error that can be cleared."""
+    """Each read of this line, and of no other, is poisoned and counted, and sets an error bit."""
     await counted(host)
     await host.touch(0x3000)
     for count, bit in enumerate(BITS):
@@ -60,7 +60,7 @@ async def a_flipped_bit_comes_with_poison(host: Host) -> None:
 
 
 @hosted
-async def a_reset_heals(host: Host) -> None:
+async def a_reset_clears_parity(host: Host) -> None:
     """A read with reset as its effect returns the poison; the next one has none."""
     await counted(host)
     await flip(host, 40)
@@ -70,7 +70,7 @@ async def a_reset_heals(host: Host) -> None:
 
 @hosted
 async def an_update_op_keeps_the_poison(host: Host) -> None:
-    """A read whose effect is an update op leaves the word bad."""
+    """A read whose effect is an update op keeps the parity error."""
     await host.rule(0, replace(COUNT, width=64, effect_op="add", effect_operand=2))
     await flip(host, 3, word=5)
     assert await poisoned(host, effect=True) == ([8 * (k == 5) for k in range(8)], True)
@@ -78,7 +78,7 @@ async def an_update_op_keeps_the_poison(host: Host) -> None:
 
 
 @hosted
-async def a_clear_heals(host: Host) -> None:
+async def a_clear_clears_parity(host: Host) -> None:
     """And forgets the count."""
     await flip(host, PARITY)
     assert (await poisoned(host))[1]

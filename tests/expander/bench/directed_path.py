@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of the memory path: what it costs, and that telemetry is not felt on it."""
+"""cocotb tests of the memory path: its latency, and that telemetry does not affect it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DATA = [(bits(7), (1 << 64) - 1, 0)]
 
 
 def handshakes(environment: Environment) -> list[list[int]]:
-    """A list that grows by the valid and ready of every memory port, each cycle."""
+    """A list that records valid and ready of every memory port in each cycle."""
     pins = [
         reader(getattr(environment.dut, f"{port}_{c}_{name}{pin}"))
         for c in range(environment.build.engine.channels)
@@ -40,7 +40,7 @@ def handshakes(environment: Environment) -> list[list[int]]:
 async def recorded(
     environment: Environment, seed: int, rules: bool, telemetry: float
 ) -> list[list[int]]:
-    """The handshakes of a seed's traffic, with no rule or with all of them."""
+    """The handshakes of a seed's traffic, without rules or with all of them."""
     await environment.restart(seed)
     # Poison that memory kept from the run before would change what it does.
     for memory, scoreboard in zip(environment.memories, environment.scoreboards, strict=True):
@@ -74,7 +74,9 @@ async def recorded(
 
 @cocotb.test()
 async def rules_are_not_felt(dut: Any) -> None:
-    """Every handshake of every memory port, cycle for cycle: no rule, and every rule on."""
+    """Every handshake of every memory port is in the same cycle without rules and with all
+    rules.
+    """
     environment = Environment(dut, BUILDS["x2"], Counter())
     await environment.start()
     for seed, telemetry in ((1, 0.0), (2, 0.0), (3, 0.3), (4, 1.0)):
@@ -89,7 +91,7 @@ async def rules_are_not_felt(dut: Any) -> None:
 
 @directed_test
 async def two_cycles_each_way(environment: Environment) -> None:
-    """Request, data and answer show on the other side two cycles later."""
+    """Requests, data and responses appear on the other side two cycles later."""
     for write, id in ((False, 3), (True, 5)):
         environment.masters[0].source = opened(
             [Request(write, id, 0x1000, data=DATA if write else [])]
@@ -113,7 +115,7 @@ async def two_cycles_each_way(environment: Environment) -> None:
 
 @directed_test
 async def a_request_every_cycle(environment: Environment) -> None:
-    """AR and AW both busy on every channel: one request a cycle is taken, for ever."""
+    """With AR and AW busy on every channel, one request is accepted per cycle."""
     for part in (*environment.masters, *environment.memories):
         part.profile = StimulusProfile(telemetry=0.0, bursts=0.0, ahead=0.0)
     await environment.cycles(50)
@@ -162,7 +164,7 @@ LOADS = (
 
 @directed_test
 async def a_line_every_cycle(environment: Environment) -> None:
-    """512 bits a cycle a channel of both windows, memory reads in flight on the same ids or not."""
+    """512 bits per cycle and channel from both windows, with memory reads of equal or other ids."""
     for p in range(environment.build.engine.pipelines):
         rule = replace(environment.operator.rules[p], effect_op="reset")
         environment.operator.rule(p, rule, True)
@@ -184,7 +186,9 @@ async def a_line_every_cycle(environment: Environment) -> None:
 
 @directed_test
 async def order_of_an_id_with_slow_memory(environment: Environment) -> None:
-    """One id, memory and telemetry by turns, memory slow: the scoreboard sees their order."""
+    """Alternating memory and telemetry reads of one id with slow memory; the scoreboard checks
+    order.
+    """
     for c in range(environment.build.engine.channels):
         environment.masters[c].profile = StimulusProfile(ids=1, telemetry=0.5, bursts=0.2, odd=0.1)
         environment.memories[c].profile = StimulusProfile(latency=200)
@@ -194,7 +198,7 @@ async def order_of_an_id_with_slow_memory(environment: Environment) -> None:
 
 @directed_test
 async def a_read_among_writes_is_not_starved(environment: Environment) -> None:
-    """Writes offered in every cycle, and reads that take eight slots each: both go on."""
+    """Writes in every cycle and reads that take eight slots each: both make progress."""
     for p, rule in enumerate(environment.operator.rules):
         environment.operator.rule(p, replace(rule, effect_op="add", effect_operand=1), True)
     await environment.settle()

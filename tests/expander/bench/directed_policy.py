@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb test of an expander in flat memory mode: its policy changes while it runs."""
+"""cocotb test of an expander in flat memory mode whose policy changes at run time."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tests.expander.bench.tiered import TieredEnvironment
 from tests.flat.bench.environment import any_policy
 
 CHANGES = 120
-SETS = 3  # of a channel: few, so that they are in flight when the policy changes
+SETS = 3  # per channel; few, so swaps of them are in flight at a change
 BURST = (1, 25)  # accesses
-LOOK = 10  # changes between two looks at all that is there
+LOOK = 10  # policy changes between two checks of all memory contents
 
 
 def burst(environment: TieredEnvironment) -> list[Request]:
-    """Accesses of few sets of all channels."""
+    """Accesses to a few sets of all channels."""
     rng, channels = environment.rng, len(environment.masters)
     requests = []
     for _ in range(rng.randint(*BURST)):
@@ -33,8 +33,8 @@ def burst(environment: TieredEnvironment) -> list[Request]:
 
 @tiered
 async def the_policy_changes_between_two_decisions(environment: TieredEnvironment) -> None:
-    """Every access before the change is decided by the old one and every access behind it by the
-    new one, whatever swaps are still under way. Of each policy, and from each to each.
+    """The old policy decides every access before the change and the new one every access after it,
+    whatever swaps are still in flight. Tested for each policy and each pair of policies.
     """
     rng = environment.rng
     seen = set()

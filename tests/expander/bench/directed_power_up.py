@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb test of the board's top when power comes up. There is one: a simulation powers up once."""
+"""cocotb test of the board's top at power-up. A simulation powers up once, so there is one test."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from tests.bench.pins import power_on
 from tests.expander.bench import avalon
 
 # Cycles of the memory path's clock, two steps each.
-RESET = 5 * avalon.PERIOD // 2  # four cycles of the control port's, and more
+RESET = 5 * avalon.PERIOD // 2  # more than four cycles of the control port's clock
 AFTER = 40
 
 
 @cocotb.test()
 async def nothing_runs_before_the_resets_come_through(dut: Any) -> None:
-    """Registers hold anything, the synchronisers of the resets too: both sides are in reset from
-    the first moment on, in which the clocks have not yet ticked.
+    """Registers start with any value, also in the reset synchronisers. Even so, both clock domains
+    must be in reset from the start, before the first clock edge.
     """
     dut.csr_reset.value = Immediate(1)
     await power_on(dut)
     board = dut.afu.board
-    # Nobody drives the memory ports here: their pins hold anything.
+    # The memory ports are not driven in this test, so their pins have any value.
     for checker in (child for child in board if child._name.endswith("_checker")):
         checker.enabled.value = 0
     sides = {"memory": board.expander.reset, "control": board.crossing.hostSide.reset}

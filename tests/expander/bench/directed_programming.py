@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of the control port where it meets traffic: entries, rules, clears."""
+"""cocotb tests of the control port during traffic: table entries, rules, clears."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.expander.bench.host import Host, hosted
 
 @hosted
 async def sizes_are_told(host: Host) -> None:
-    """Software need not assume any."""
+    """Registers report all sizes, so software does not have to assume them."""
     size = host.size
     assert (await host.get(reg.ID)).to_bytes(8, "big") == b"ANEMONE1"
     capability = await host.get(reg.CAPABILITY)
@@ -30,7 +30,7 @@ async def sizes_are_told(host: Host) -> None:
 
 @directed_test
 async def entries_are_written_back_to_back(environment: Environment) -> None:
-    """Amid full traffic on all channels: one entry a cycle, each answered."""
+    """During full traffic on all channels, one entry is written per cycle and each is answered."""
     for part in (*environment.masters, *environment.memories):
         part.profile = StimulusProfile()
     await environment.cycles(20)
@@ -45,7 +45,9 @@ async def entries_are_written_back_to_back(environment: Environment) -> None:
 
 @directed_test
 async def rules_change_amid_traffic(environment: Environment) -> None:
-    """All of them, again and again, while both channels are busy; answered when they apply."""
+    """All rules change repeatedly while both channels are busy; a write is answered when it
+    applies.
+    """
     for part in (*environment.masters, *environment.memories):
         part.profile = StimulusProfile(telemetry=0.5)
     for change in range(60):
@@ -67,7 +69,9 @@ async def rules_change_amid_traffic(environment: Environment) -> None:
 
 @hosted
 async def a_clear_ends_and_says_so(host: Host) -> None:
-    """In as many cycles as its largest memory has entries; the rule stays, the table is empty."""
+    """A clear takes as many cycles as its largest memory has entries. It keeps the rule and empties
+    the table.
+    """
     await counted(host)
     await host.set(reg.pipeline(1, reg.CLEAR), 1)
     assert await host.line(0, 0) == COUNTED, "another pipeline's"
@@ -87,7 +91,9 @@ async def a_clear_ends_and_says_so(host: Host) -> None:
 
 @hosted
 async def an_entry_waits_for_a_clear(host: Host) -> None:
-    """Written while its pipeline is being cleared it is not lost: it is answered, and it counts."""
+    """An entry written during a clear of its pipeline is not lost: it is answered, and it
+    counts.
+    """
     await host.rule(0, COUNT)
     await host.set(reg.pipeline(0, reg.CLEAR), 1)
     await host.map(0, (0, 0))
@@ -98,7 +104,9 @@ async def an_entry_waits_for_a_clear(host: Host) -> None:
 
 @hosted
 async def a_range_past_the_device(host: Host) -> None:
-    """Ends with it: an end far above takes all, a start far above nothing."""
+    """A range ends with the device: with an end far above it matches all, with a start far above it
+    matches nothing.
+    """
     await host.map(0, (0, 0))
     for start, end, events in ((0, 1 << 52, 2), (1 << 51, 1 << 52, 0), (1 << 20, 1 << 21, 0)):
         before = await host.get(reg.pipeline(0, reg.COUNTERS["matched"]))
@@ -111,8 +119,8 @@ async def a_range_past_the_device(host: Host) -> None:
 
 @hosted
 async def a_base_past_the_counters(host: Host) -> None:
-    """Each event through it is out of range, whatever its offset: it wraps to no other counter,
-    and the key is not unmapped. The entry can be written again.
+    """Each event with such a base is out of range, whatever its offset: it must not wrap around to
+    another counter or count as unmapped. The entry can be written again.
     """
     await host.rule(0, replace(COUNT, sub_mask=0xFC0, sub_shift=6, width=8))
     counters = 64 * host.size.lines
@@ -146,8 +154,8 @@ async def a_base_past_the_counters(host: Host) -> None:
 
 @hosted
 async def a_rule_of_unknown_codes_is_refused(host: Host) -> None:
-    """With an error; the pipeline keeps its rule, and counts on by it. A rule that is off may have
-    any, but for its read effect.
+    """The write gets an error, and the pipeline keeps counting with its old rule. A disabled rule
+    may have any codes except for its read effect.
     """
     await counted(host)
     control = registers.RULE_CONTROL
@@ -169,8 +177,8 @@ async def a_rule_of_unknown_codes_is_refused(host: Host) -> None:
 
 @hosted
 async def a_rule_that_asks_for_an_outcome_is_refused(host: Host) -> None:
-    """No event has one here: with an error, and the pipeline counts on by the rule it has. One that
-    is off asks for nothing.
+    """Events have no outcome in this build, so the write gets an error and the pipeline keeps
+    counting with its old rule. A disabled rule is accepted.
     """
     await counted(host)
     control = registers.RULE_CONTROL
@@ -188,7 +196,7 @@ async def a_rule_that_asks_for_an_outcome_is_refused(host: Host) -> None:
 
 @hosted
 async def what_is_not_built_is_answered(host: Host) -> None:
-    """A pipeline or an entry that is not there answers an error, and the port goes on."""
+    """Access to an absent pipeline or entry gets an error, and the port keeps working."""
     size = host.size
     one = (1).to_bytes(8, "little")
     matched = reg.COUNTERS["matched"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of resets that memory does not share: behind a quiesce, and without one."""
+"""cocotb tests of resets that memory does not share, after a quiesce and without one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ALL_ERRORS = (1 << len(registers.ERROR_STATUS.fields)) - 1
 
 
 def busy(environment: Environment, seed: int) -> None:
-    """Traffic of all kinds, memory slow, data before their address now and then."""
+    """Traffic of all kinds with slow memory; write data sometimes comes before its address."""
     for master, memory in zip(environment.masters, environment.memories, strict=True):
         master.profile = StimulusProfile(ahead=0.5, bursts=0.2, w=(1.0, 0.3)[seed % 2])
         memory.profile = StimulusProfile(latency=(20, 100)[seed // 2 % 2])
@@ -22,8 +22,8 @@ def busy(environment: Environment, seed: int) -> None:
 
 @directed_test
 async def a_quiesce_drains_all_that_is_under_way(environment: Environment) -> None:
-    """By the register or by the pin, amid traffic: everything accepted is answered, nothing more is
-    accepted, and a reset then finds nothing that it could lose.
+    """A quiesce by the register or by the pin during traffic: everything accepted is answered and
+    nothing more is accepted, so a reset afterwards loses nothing.
     """
     for seed in range(8):
         busy(environment, seed)
@@ -57,8 +57,8 @@ async def a_quiesce_drains_all_that_is_under_way(environment: Environment) -> No
 
 @directed_test
 async def answers_from_before_a_reset_are_dropped(environment: Environment) -> None:
-    """A reset amid traffic, memory goes on: what it still owes is counted, told, and goes nowhere;
-    new requests, of the same ids, meet none of it.
+    """A reset during traffic while memory keeps running: its outstanding answers are counted,
+    reported and dropped. New requests with the same ids get none of them.
     """
     late = 0
     for seed in range(8):
@@ -76,8 +76,8 @@ async def answers_from_before_a_reset_are_dropped(environment: Environment) -> N
 
 @directed_test
 async def answers_to_nobody_hide_no_late_ones(environment: Environment) -> None:
-    """Some come while nothing is under way; then a reset amid traffic. Memory owes as many answers
-    as without them, and requests wait for all.
+    """Unexpected answers come while nothing is in flight; then a reset comes during traffic. They
+    must not lower the count of outstanding answers, and requests wait for all of those.
     """
     late = 0
     for seed in range(6):
@@ -92,7 +92,7 @@ async def answers_to_nobody_hide_no_late_ones(environment: Environment) -> None:
         for memory in environment.memories:
             memory.late_every = SLOW
         await environment.restart(SEED + seed)
-        busy(environment, seed)  # at once, amid the late answers
+        busy(environment, seed)  # at once, during the late answers
         await environment.cycles(80 * SLOW)
         await environment.program()
         late += sum(memory.late for memory in environment.memories)
@@ -104,7 +104,7 @@ async def answers_to_nobody_hide_no_late_ones(environment: Environment) -> None:
 
 @directed_test
 async def one_answer_that_nobody_waits_for(environment: Environment) -> None:
-    """Neither wedges the channel: one beat of R, one of B, while nothing is under way."""
+    """One unexpected beat of R or B while nothing is in flight does not block the channel."""
     memory, master = environment.memories[0], environment.masters[0]
     environment.judged(False)
     memory._late_reads.append((3, f"{5:0512b}", 0, 1, 0))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb test of an expander on the board's controllers that is to become quiet, also within the
-board's wrapper, where the registers are in a clock of their own.
+"""cocotb test of a quiesce of an expander on the board's controllers, also inside the board's
+wrapper, where the registers have their own clock.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from tests.expander.bench.directed_environment import SEED, directed_test
 from tests.expander.bench.directed_quiesce_tiered import accepted, resumed, stopped
 from tests.expander.bench.environment import Environment
 
-STILL = 150  # cycles in which nothing may move
+STILL = 150  # cycles in which nothing may change
 
 
 @directed_test
 async def a_quiesce_drains_the_adapters(environment: Environment) -> None:
-    """By the register or by the pin, amid traffic, with a host that takes answers fast or slowly,
-    so that they wait in the adapter: all that was accepted is answered and nothing more is
-    accepted. Then it goes on, or a reset finds nothing that it could lose.
+    """A quiesce by the register or by the pin during traffic. The host takes answers fast, or so
+    slowly that they wait in the adapter. All accepted requests are answered and no more are
+    accepted. Then traffic resumes, or a reset loses nothing.
     """
     for seed in range(8):
         takes = (1.0, 0.2)[seed // 2 % 2]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of an expander in flat memory mode that is to become quiet: swaps, start, repair."""
+"""cocotb tests of a quiesce in flat memory mode: during swaps, the start and a repair."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from tests.expander.bench.directed_tiered import play, tiered
 from tests.expander.bench.environment import Environment
 from tests.expander.bench.tiered import TieredEnvironment
 
-STILL = 150  # cycles in which nothing may move
-SLOW = 60  # cycles that memory takes at most
-HOME = 5  # the set that is spoilt
+STILL = 150  # cycles in which nothing may change
+SLOW = 60  # memory's longest response in cycles
+HOME = 5  # the set that is corrupted
 
 
 def busy(environment: TieredEnvironment, seed: int) -> None:
-    """Traffic of all kinds to other sets, memory slow, data before their address now and then."""
+    """Traffic of all kinds to other sets, with slow memory; write data sometimes comes before its
+    address.
+    """
     for master, traffic in zip(environment.masters, environment.traffic, strict=True):
         traffic.focus()
         traffic.rival()
@@ -27,7 +29,7 @@ def busy(environment: TieredEnvironment, seed: int) -> None:
 
 
 def stopped(environment: Environment, pin: bool) -> None:
-    """From now on no request is to be accepted."""
+    """From now on no request may be accepted."""
     if pin:
         environment.quiesce.set(1)
     else:
@@ -41,18 +43,20 @@ def resumed(environment: Environment) -> None:
 
 
 def accepted(environment: Environment) -> list[int]:
-    """Beats, by channel."""
+    """Number of accepted beats by channel."""
     return [s.counts["beats"] + s.counts["write beats"] for s in environment.scoreboards]
 
 
 def below(environment: TieredEnvironment) -> list[int]:
-    """Accesses of each near and far memory."""
+    """Number of accesses to each near and far memory."""
     memories = (*environment.near, *environment.far)
     return [memory.accesses.counts.total() for memory in memories]
 
 
 async def still(environment: TieredEnvironment) -> None:
-    """It is quiet, says so by register too, and stays so: nothing is under way at any port."""
+    """The expander is quiet, reports it by register too, and stays so: no port has anything in
+    flight.
+    """
     parts = (*environment.scoreboards, *environment.memories)
     assert all(part.idle for part in parts), [type(p).__name__ for p in parts if not p.idle]
     before = accepted(environment), below(environment)
@@ -66,9 +70,9 @@ async def still(environment: TieredEnvironment) -> None:
 
 @tiered
 async def a_quiesce_drains_all_swaps(environment: TieredEnvironment) -> None:
-    """By the register or by the pin, amid traffic: everything accepted is answered, each swap has
-    ended and each line is in one place; nothing more is accepted. Then it goes on, or a reset finds
-    all as it was, with nothing to put right.
+    """A quiesce by the register or by the pin during traffic: everything accepted is answered, each
+    swap has ended, each line is in one place, and nothing more is accepted. Then traffic resumes,
+    or after a reset all lines are unchanged and there is nothing to recover.
     """
     for seed in range(16):
         busy(environment, seed)
@@ -96,8 +100,8 @@ async def a_quiesce_drains_all_swaps(environment: TieredEnvironment) -> None:
 
 @tiered
 async def requests_that_wait_for_the_start_are_under_way(environment: TieredEnvironment) -> None:
-    """Of either channel; and so is the sweep of near memory. Without a request nothing is before
-    the start.
+    """Waiting requests of either channel count as in flight, and so does the sweep of near memory.
+    Without a request, nothing is in flight before the start.
     """
     channels = range(len(environment.masters))
     far = environment.now.near_lines * len(channels) * 64
@@ -131,7 +135,7 @@ async def requests_that_wait_for_the_start_are_under_way(environment: TieredEnvi
 
 @tiered
 async def a_repair_is_under_way(environment: TieredEnvironment) -> None:
-    """From the command on, until the last of its writes has been answered."""
+    """A repair is in flight from its command until its last write has been answered."""
     channels, config = environment.build.engine.channels, environment.now
     c = channels - 1
     near, scoreboard = environment.near[c], environment.scoreboards[c]

@@ -18,7 +18,7 @@ MAP = [(key, key * 5) for key in range(4)]
 
 
 async def counted(host: Host) -> None:
-    """Page 0 once, page 1 twice and so on, on channel 0."""
+    """Access page 0 once, page 1 twice and so on, on channel 0."""
     await host.rule(0, COUNT)
     await host.map(0, *MAP)
     for key in range(4):
@@ -31,7 +31,9 @@ COUNTED = [1, 2 << 16, 3 << 32, 4 << 48, 0, 0, 0, 0]
 
 @hosted
 async def a_rule_is_programmed_and_read(host: Host) -> None:
-    """Listing 2 of the paper: rule, table, accesses; a snapshot harms nothing, an effect resets."""
+    """Listing 2 of the paper: rule, table, accesses. A snapshot changes nothing, a read effect
+    resets.
+    """
     await counted(host)
     assert await host.line(0, 0) == COUNTED
     assert await host.line(0, 0) == COUNTED
@@ -44,7 +46,7 @@ async def a_rule_is_programmed_and_read(host: Host) -> None:
 
 @hosted
 async def a_part_of_a_line_is_read(host: Host) -> None:
-    """Its own bytes come back, wherever they are; the effect is on the whole line."""
+    """A partial read returns its own bytes at any offset; the effect is on the whole line."""
     await counted(host)
     whole = b"".join(word.to_bytes(8, "little") for word in COUNTED)
     snapshot = host.windows.address(0, 0, 0, False)
@@ -58,7 +60,7 @@ async def a_part_of_a_line_is_read(host: Host) -> None:
 
 
 async def refused(host: Host, addr: int, length: int = 64, channel: int = 0, **how: int) -> AxiResp:
-    """The answer to a read that counts among the refused ones, a beat each."""
+    """The answer to a read, of which each beat must count as refused."""
     before = await host.get(reg.REFUSED_READS)
     answer = await host.memory[channel].read(addr, length, **how)
     assert await host.get(reg.REFUSED_READS) > before
@@ -67,7 +69,9 @@ async def refused(host: Host, addr: int, length: int = 64, channel: int = 0, **h
 
 @hosted
 async def what_is_no_line_is_refused(host: Host) -> None:
-    """Another channel's line, a pipeline that is not built, a burst of parts; all is counted."""
+    """A line of another channel, an absent pipeline and a burst of partial lines are refused and
+    counted.
+    """
     await counted(host)
     for effect in (False, True):
         mine = host.windows.address(0, 0, 0, effect)
@@ -89,7 +93,9 @@ async def what_is_no_line_is_refused(host: Host) -> None:
 
 @hosted
 async def writes_are_dropped(host: Host) -> None:
-    """Answered, counted by the beat, in order with writes to memory; no effect, no event."""
+    """Writes are answered in order with writes to memory and counted by the beat. They have no
+    effect and are no events.
+    """
     await counted(host)
     for count, effect in enumerate((False, True), 1):
         addr = host.windows.address(0, 0, 0, effect)
@@ -105,7 +111,7 @@ async def writes_are_dropped(host: Host) -> None:
 
 @hosted
 async def the_same_line_many_times_in_a_burst(host: Host) -> None:
-    """A FIXED burst is as many reads: each has the effect."""
+    """Each beat of a FIXED burst is a read of its own and has the effect."""
     await counted(host)
     addr = host.windows.address(0, 0, 0, True)
     answer = await host.memory[0].read(addr, 64 * 4, burst=AxiBurstType.FIXED)
@@ -115,7 +121,9 @@ async def the_same_line_many_times_in_a_burst(host: Host) -> None:
 
 @hosted
 async def a_window_moves_and_closes(host: Host) -> None:
-    """Low bits of a base are ignored; where both are, the snapshot is; a closed one is memory."""
+    """Low bits of a base are ignored. Where both windows overlap, the snapshot window wins. A
+    closed window is memory.
+    """
     await counted(host)
     base = host.windows.effect
     assert base is not None and host.build.window_bytes == PAGE
@@ -129,5 +137,5 @@ async def a_window_moves_and_closes(host: Host) -> None:
     assert (await host.memory[0].read(base, 64)).data == b"anemone!" * 8
     assert host.ram[0].read(base, 64) == b"anemone!" * 8
     await host.set(reg.EFFECT_WINDOW, base | 1)
-    # The three accesses to memory there were events of page 0.
+    # The three memory accesses at these addresses were events of page 0.
     assert await host.line(0, 0, effect=True) == [COUNTED[0] + 3, *COUNTED[1:]]

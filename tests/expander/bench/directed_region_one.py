@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of the telemetry region where one channel has all lines: bursts meet many."""
+"""cocotb tests of the telemetry region where one channel has all lines, so bursts span many."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ COUNT = Rule(
 
 @hosted
 async def a_burst_reads_line_after_line(host: Host) -> None:
-    """Lines of a pipeline, and on into those of the next; also around the end of a wrapping one."""
+    """A burst reads lines of a pipeline and continues into the next one; a WRAP burst wraps
+    around.
+    """
     for p in range(2):
         await host.rule(p, COUNT)
         await host.map(p, (0, 0))
@@ -38,7 +40,7 @@ async def a_burst_reads_line_after_line(host: Host) -> None:
 
 @hosted
 async def a_burst_past_the_end_is_refused_there(host: Host) -> None:
-    """Its first beats are lines, the others none."""
+    """The beats up to the end return lines, the others are refused."""
     last = host.windows.address(host.size.pipelines - 1, host.size.lines - 1, 0, False)
     answer = await host.memory[0].read(last, 64 * 3)
     assert answer.resp == AxiResp.DECERR

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of an expander in flat memory mode: whose misses and hits, and when they count."""
+"""cocotb tests of hits and misses in flat memory mode: who they are attributed to, and when."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from tests.flat.bench.memories import Near
 
 PAGE = 4096
 LINES = PAGE // 64
-NEAR_PAGES = 4  # pages k, k + 4 and k + 8 share their sets; those below 4 are near at first
-TENANT_A, TENANT_B = (0, 1), (4, 6)  # their pages, of which 0 and 4 conflict
+NEAR_PAGES = 4  # pages k, k + 4 and k + 8 share their sets; pages below 4 start near
+TENANT_A, TENANT_B = (0, 1), (4, 6)  # the tenants' pages; 0 and 4 conflict
 ROUNDS = 5
 
 
 def tiered(test: Callable[[TieredEnvironment], Awaitable[None]]) -> Any:
-    """A cocotb test of an environment with four near pages, in which nothing moves."""
+    """A cocotb test of an environment with four near pages, without random activity."""
 
     @wraps(test)
     async def run(dut: Any) -> None:
@@ -50,7 +50,7 @@ def tiered(test: Callable[[TieredEnvironment], Awaitable[None]]) -> Any:
 
 
 def counts(name: str, near: str, pages: Sequence[int], table: dict[int, int]) -> Rule:
-    """Accesses of some pages in a row, by what near had; `table`: page to counter."""
+    """A rule that counts accesses to a range of pages by hit or miss; `table`: page to counter."""
     start, end = pages[0] * PAGE, (pages[-1] + 1) * PAGE
     return Rule(
         name=name, near=near, start=start, end=end, primary_shift=12, map=list(table.items())
@@ -58,7 +58,7 @@ def counts(name: str, near: str, pages: Sequence[int], table: dict[int, int]) ->
 
 
 async def program(environment: TieredEnvironment, rules: list[Rule]) -> None:
-    """Rules and their tables, all else cleared."""
+    """Program rules and their tables, with all other state cleared."""
     size = environment.build.engine
     for p, rule in enumerate(rules):
         environment.operator.clear(p)
@@ -70,8 +70,8 @@ async def program(environment: TieredEnvironment, rules: list[Rule]) -> None:
 
 
 async def offer(environment: TieredEnvironment, requests: list[Request], latency: int = 8) -> int:
-    """Offer each on its channel, reads and writes each in their order; near answers within
-    `latency` cycles. Returns the cycles in which they were offered.
+    """Offer each access on its channel, reads and writes each in their order; near memory answers
+    within `latency` cycles. Returns the number of cycles in which they were offered.
     """
     channels = environment.build.engine.channels
     todo: dict[tuple[int, bool], deque[Request]] = {}
@@ -90,7 +90,7 @@ async def offer(environment: TieredEnvironment, requests: list[Request], latency
 
 
 async def play(environment: TieredEnvironment, requests: list[Request], latency: int = 8) -> int:
-    """Offer them, until all are counted."""
+    """Offer the accesses and wait until all are counted."""
     cycles = await offer(environment, requests, latency)
     await environment.settle()
     for master, traffic in zip(environment.masters, environment.traffic, strict=True):
@@ -99,7 +99,7 @@ async def play(environment: TieredEnvironment, requests: list[Request], latency:
 
 
 def counted(environment: TieredEnvironment, p: int) -> dict[int, int]:
-    """The counters of a pipeline that are not zero, both channels' together.
+    """The counters of a pipeline that are not zero, summed over both channels.
 
     `Environment.check` has compared the model with what the telemetry region returns.
     """
@@ -111,8 +111,8 @@ def counted(environment: TieredEnvironment, p: int) -> dict[int, int]:
 
 @tiered
 async def misses_are_attributed_exactly(environment: TieredEnvironment) -> None:
-    """Two tenants with a page each that conflict, and one each that does not: the misses of each
-    tenant and of each page, as they are worked out by hand.
+    """Two tenants each have a page that conflicts with the other's and a page that does not. The
+    misses of each tenant and page equal numbers worked out by hand.
     """
     by_page = {page: page for page in (*TENANT_A, *TENANT_B)}
     rules = [
@@ -131,8 +131,8 @@ async def misses_are_attributed_exactly(environment: TieredEnvironment) -> None:
     ids = 1 << environment.build.id_bits
     await play(environment, [Request(False, i % ids, addr) for i, addr in enumerate(lines)])
     await environment.check()
-    # Page 0 is near at first and page 4 never when it is asked for; page 1 stays near; page 6 is
-    # brought there once, for nobody else wants its place.
+    # Page 0 starts near, and page 4 is never near when it is accessed. Page 1 stays near. Page 6 is
+    # moved near once, because no other page competes for its place.
     conflicts_a, conflicts_b, cold = (ROUNDS - 1) * LINES, ROUNDS * LINES, LINES
     assert counted(environment, 0) == {0: conflicts_a}
     assert counted(environment, 1) == {0: conflicts_b + cold}
@@ -142,7 +142,9 @@ async def misses_are_attributed_exactly(environment: TieredEnvironment) -> None:
 
 @tiered
 async def attribution_adds_up_amid_random_traffic(environment: TieredEnvironment) -> None:
-    """Reads and writes of both tenants at once: hits and misses by page are the controller's."""
+    """Both tenants read and write at once: hits and misses by page add up to the controller's
+    counts.
+    """
     pages = (*TENANT_A, *TENANT_B)
     rules = [
         counts(near, near, (0, 15), {page: page for page in range(16)})
@@ -171,7 +173,9 @@ async def attribution_adds_up_amid_random_traffic(environment: TieredEnvironment
 async def an_access_without_an_outcome_is_counted_by_who_does_not_ask(
     environment: TieredEnvironment,
 ) -> None:
-    """Near refuses to tell what it has: the access is an event, and neither hit nor miss."""
+    """Near memory cannot tell which line it has, so the access is an event but neither hit nor
+    miss.
+    """
     rules = [counts(near, near, (0, 15), {0: 0}) for near in ("hit", "miss", "any")]
     await program(environment, rules)
     environment.near[0].refusals.append(False)
@@ -184,7 +188,7 @@ async def an_access_without_an_outcome_is_counted_by_who_does_not_ask(
 
 @tiered
 async def telemetry_is_read_amid_a_stream_of_hits(environment: TieredEnvironment) -> None:
-    """It costs the cycle in which it is accepted, and no other request waits."""
+    """A telemetry read costs the cycle in which it is accepted; no other request waits."""
     await program(environment, [counts("hits", "hit", (0, 15), {0: 0})])
     channels = environment.build.engine.channels
     requests = []
@@ -199,11 +203,11 @@ async def telemetry_is_read_amid_a_stream_of_hits(environment: TieredEnvironment
 
 
 @tiered
-async def reads_that_walk_hold_the_controller_and_lose_nothing(
+async def serial_rmw_holds_the_controller_and_loses_nothing(
     environment: TieredEnvironment,
 ) -> None:
-    """A line whose read effect is an update takes eight slots: many are there at once, and while
-    they wait hits come in every cycle, so that events pile up.
+    """A read of a line whose effect is an update takes eight slots. Many such reads wait at once,
+    and hits come in every cycle meanwhile, so events queue up.
     """
     rule = counts("writes", "any", (0, 15), {0: 0})
     await program(environment, [replace(rule, effect_op="add", effect_operand=1)])
@@ -221,8 +225,9 @@ async def reads_that_walk_hold_the_controller_and_lose_nothing(
 async def requests_wait_for_the_start_and_lines_survive_a_warm_reset(
     environment: TieredEnvironment,
 ) -> None:
-    """Reset without power-up: software starts the mode anew as it was, and all lines are there.
-    Sizes that it sets later have no effect, and without near lines nothing starts.
+    """After a reset without power-up, software starts the mode again with the same sizes, and all
+    lines are intact. Sizes written after the start have no effect, and without near lines nothing
+    starts.
     """
     rng = environment.rng
     written = []
@@ -256,7 +261,7 @@ async def requests_wait_for_the_start_and_lines_survive_a_warm_reset(
 
 @tiered
 async def a_warm_reset_amid_the_first_sweep_starts_it_anew(environment: TieredEnvironment) -> None:
-    """Tags of lines that were not swept are whatever memory had, so no request may find them."""
+    """Lines that were not swept have arbitrary tags, so no request may see them."""
     lines = range(environment.now.near_lines)
     await environment.restart(SEED + 1)
     await Environment.program(environment)

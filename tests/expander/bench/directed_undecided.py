@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb test of an expander in flat memory mode: bits flip of accesses that are not decided."""
+"""cocotb test of bit flips in accesses that flat memory mode has not decided yet."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ EVERY = (1 << len(reg.ERRORS)) - 1
 
 @tiered
 async def a_flipped_access_is_the_event_it_was_or_is_told(environment: TieredEnvironment) -> None:
-    """On the last channel. One bit: its event is what it would have been, cycle for cycle. Two:
-    told as not corrected, and no other event is another than it was.
+    """Flips in an access of the last channel. After one flipped bit, its event comes unchanged in
+    the same cycle. Two flipped bits are reported as not corrected, and all other events are
+    unchanged.
     """
     await program(environment, [counts("all", "any", (0, 15), dict.fromkeys(range(16), 0))])
     channels = environment.build.engine.channels
@@ -34,7 +35,7 @@ async def a_flipped_access_is_the_event_it_was_or_is_told(environment: TieredEnv
         control = environment.control
         control.write(registers.FAULT_INJECT.offset, registers.FAULT_INJECT.pack(**fields))
         control.write(registers.FAULT_CONTROL.offset, registers.FAULT_CONTROL.pack(inject=1))
-        if double:  # what this event is nobody knows
+        if double:  # this event is not predictable
             compare = lockstep._compare
 
             def tolerant(t: int, of: int, event: tuple[int, bool, str], compare=compare) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb test of an expander in flat memory mode: what software sees of an untrusted set."""
+"""cocotb test of what software sees of an untrusted set in flat memory mode."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tests.expander.bench.tiered import TieredEnvironment
 from tests.flat.bench.contents import check_contents
 
 HOME = 5  # the set
-REPAIR = 200  # cycles, enough for it when nothing is in flight
+REPAIR = 200  # cycles, enough for a repair when nothing is in flight
 
 
 @tiered
 async def a_set_that_is_untrusted_is_told_and_repaired(environment: TieredEnvironment) -> None:
-    """One bit of a sideband flips, on the last channel, and is corrected; then another one: the set
-    is refused, and its accesses are events that are neither hits nor misses. Software reads which
-    set it is, and has it repaired: its lines are poison until they are written.
+    """One bit of a sideband flips on the last channel and is corrected. After a second flip the set
+    is refused, and its accesses are events that are neither hits nor misses. Software reads the
+    number of the set and has it repaired: its lines are poison until they are written.
     """
     pages = dict.fromkeys(range(16), 0)
     rules = [counts(near, near, (0, 15), pages) for near in ("hit", "miss", "any")]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests: bits flip in the expander's own memories. Nothing wrong comes out unpoisoned.
+"""cocotb tests of bit flips in the expander's own memories: wrong data never come out unpoisoned.
 
-FLIPS: how many of the campaign, of `make soak`.
+FLIPS: number of flips in the campaign; set by `make soak`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from tests.expander.bench.sizes import BUILDS
 from tests.expander.bench.tiered import environment_type
 
 FLIPS = int(os.environ.get("FLIPS", "300"))
-CYCLES = 1500  # of a seed
+CYCLES = 1500  # per seed
 EACH = 12  # seeds in which each word has a flipped bit
-SEEDS = 30  # at most, until a flipped bit of each memory in `OFTEN` was read
-POLL = (40, 200)  # cycles between two looks at the registers
-# Those in which something is at any time, or, where many are under way, soon.
+SEEDS = 30  # limit for reading a flipped bit of each memory in `OFTEN`
+POLL = (40, 200)  # cycles between two reads of the registers
+# Memories that always have contents, or soon have them when many requests are in flight.
 OFTEN = {FaultMemory.READ_ORDER, FaultMemory.WRITE_ORDER}
 OFTEN_TIERED = {FaultMemory.WRITES, FaultMemory.EVENTS}
-# Those that every build has besides; and in flat memory mode.
+# The other memories of every build, and those of flat memory mode.
 BUILT = {
     *(FaultMemory.REGION_WRITES, FaultMemory.ACKNOWLEDGES, FaultMemory.WAITING_EVENTS),
     *(FaultMemory.TELEMETRY_LINES, FaultMemory.LINE_ORDER),
@@ -40,7 +40,7 @@ BUILT_TIERED = {FaultMemory(n) for n in range(FaultMemory.LEAVING_LINES + 1)} | 
 }
 FAULTS = (registers.FAULTS_CORRECTED, registers.FAULTS_UNCORRECTED, registers.FIRST_FAULT)
 REARM = registers.FAULT_CONTROL.pack(rearm=1)
-# Where those are in the design that correct a bit.
+# Where the memories that correct a bit are in the design.
 CORRECTING = {
     r"channel_\d+\.order\.": FaultMemory.READ_ORDER,
     r"channel_\d+\.writeSink\.order\.": FaultMemory.WRITE_ORDER,
@@ -48,8 +48,8 @@ CORRECTING = {
     r"channel_\d+\.writeSink\.lines\.": FaultMemory.ACKNOWLEDGES,
     r"channel_\d+\.telemetry\.lines\.": FaultMemory.TELEMETRY_LINES,
     r"channel_\d+\.telemetry\.slotOrder\.": FaultMemory.LINE_ORDER,
-    r"arbiters.*\.waiting\.": FaultMemory.WAITING_EVENTS,
-    r"\.unit\.operands\.": FaultMemory.RESET_VALUES,
+    r"arbiters.*\.eventQueue\.": FaultMemory.WAITING_EVENTS,
+    r"\.acknowledgeUnit\.resetValues\.": FaultMemory.RESET_VALUES,
     r"adapter_\d+\.queue\.": FaultMemory.MEMORY_DATA,
     r"adapter_\d+\.queue_1\.": FaultMemory.MEMORY_ANSWERS,
     r"order_\d+\.events\.": FaultMemory.ORDERED_EVENTS,
@@ -66,14 +66,14 @@ CORRECTING = {
 
 
 def kind(path: str) -> FaultMemory | None:
-    """The memory that is there; None: none that corrects."""
+    """The kind of memory at this place; None if it does not correct bits."""
     return next(
         (memory for where, memory in CORRECTING.items() if re.search(where, f"{path}.")), None
     )
 
 
 def arrays(scope: Any, path: str = "") -> dict[str, Any]:
-    """The memories below a scope that correct what is flipped, by where they are."""
+    """The memories below a scope that correct flipped bits, by their place."""
     found: dict[str, Any] = {}
     for child in scope:
         if type(child).__name__ != "HierarchyObject":
@@ -87,7 +87,7 @@ def arrays(scope: Any, path: str = "") -> dict[str, Any]:
 
 
 class Upsets:
-    """An environment of which it is known what is flipped, and told."""
+    """An environment with the flips and reports that are expected."""
 
     def __init__(self, environment: Environment) -> None:
         self.environment, self.met = environment, Counter[FaultMemory]()
@@ -102,11 +102,11 @@ class Upsets:
         environment.check_memories = counted  # type: ignore[method-assign]
 
     async def registers(self) -> list[int]:
-        """Counts, and the first."""
+        """The counts, and the first report."""
         return await self.environment.registers([register.offset for register in FAULTS])
 
     def look(self) -> None:
-        """Read which was the first, and have it forgotten."""
+        """Read the first report, and clear it."""
 
         def told(resp: int, value: int) -> None:
             fields = registers.FIRST_FAULT.unpack(value)
@@ -120,7 +120,7 @@ class Upsets:
 
 
 class Campaign:
-    """Random traffic, in lock-step with the golden model, while bits flip."""
+    """Random traffic in lock-step with the golden model while bits flip."""
 
     def __init__(self, dut: Any) -> None:
         self.dut, self.build = dut, BUILDS[os.environ["BENCH_SIZE"]]
@@ -150,7 +150,7 @@ class Campaign:
 
 @cocotb.test()
 async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
-    """All is as if none had flipped, but for the counts and the bit of `error_status`."""
+    """After a flip, only the counts and the bit of `error_status` differ from a run without it."""
     campaign = Campaign(dut)
     await campaign.environment.start()
     met, tiered = campaign.upsets.met, campaign.build.ratio
@@ -169,7 +169,9 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
 
 @cocotb.test()
 async def a_flipped_bit_of_each_word_is_corrected(dut: Any) -> None:
-    """Of each part of it, and each bit of a memory in its turn, check bits too."""
+    """Flips a bit in each part of a word, and goes through all bits of a memory, also check
+    bits.
+    """
     campaign = Campaign(dut)
     await campaign.environment.start()
     flipper = EveryWord(dut, list(campaign.found.values()))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb test of an expander in flat memory mode: warm resets amid swaps of all channels."""
+"""cocotb test of warm resets during swaps of all channels in flat memory mode."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from tests.expander.bench.sizes import BUILDS
 from tests.expander.bench.tiered import TieredEnvironment
 from tests.flat.bench.memories import Far, Near
 
-LINES = 5  # near lines: few, so that most of what is asked for is of a set in flight
+LINES = 5  # near lines; few, so most accesses are to a set in flight
 CUTS = 24
 TRAFFIC = (20, 500)  # cycles
-RECOVERY = (30, 150)  # cycles from what starts it until it is cut, too
+RECOVERY = (30, 150)  # cycles from its start until a reset interrupts it
 NEVER = 1 << 20  # cycles
 
 
 class Stream:
-    """A channel's source: any lines, read and written. held: what each of them holds behind every
-    write of it that is accepted, in their order.
+    """A channel's source, which reads and writes any lines. held: each line's contents after every
+    accepted write to it, in order.
     """
 
     def __init__(self, rng: Random, channels: int, c: int, flat: FlatMemory) -> None:
@@ -52,8 +52,8 @@ class Stream:
         return request
 
     def cut(self, unanswered: Counter[int]) -> dict[int, list[bytes]]:
-        """What each line may hold: what the last answer to a write of it promised, or what a write
-        behind that made of it. `unanswered`: accepted writes, by address.
+        """What each line may hold: the contents that the last answered write promised, or those
+        after a later write. `unanswered`: accepted writes, by address.
         """
         for request in self._writes:
             if request.dropped is not None:  # accepted
@@ -67,14 +67,14 @@ class Stream:
 
 
 def found(config: FlatConfig, near: Near, far: Far) -> FlatMemory:
-    """A golden model of what near and far hold. It swaps at every miss, so a read brings a line
-    near, and the one that was there to its place.
+    """A golden model with the contents of near and far memory. It swaps at every miss, so a read
+    moves a line near, and the line that was near to its place.
     """
     flat, lines = FlatMemory(config), config.near_lines
     for set_index in range(lines):
         tags = near.tags(set_index)
         assert sorted(tags) == list(range(config.ratio + 1)), f"set {set_index}: {tags}"
-        of_set = [tag * lines + set_index for tag in tags]  # by the slot that it is in
+        of_set = [tag * lines + set_index for tag in tags]  # by the line's slot
         for slot, p in enumerate(of_set):
             data, _ = (
                 far.store.read((slot - 1) * lines + set_index)
@@ -92,9 +92,9 @@ def found(config: FlatConfig, near: Near, far: Far) -> FlatMemory:
 
 @cocotb.test()
 async def warm_resets_amid_swaps_lose_no_line(dut: Any) -> None:
-    """All channels are full of swaps, and every other recovery is cut as well. Behind each reset
-    software starts the mode as it was, every line holds what a write's answer promised, and the
-    traffic goes on from there.
+    """All channels are full of swaps, and every other recovery is interrupted as well. After each
+    reset software starts the mode with the same settings, every line holds what the answer to a
+    write promised, and traffic continues.
     """
     rng = Random(SEED)
     build = BUILDS[os.environ["BENCH_SIZE"]]
@@ -137,8 +137,8 @@ async def warm_resets_amid_swaps_lose_no_line(dut: Any) -> None:
 
 @cocotb.test()
 async def a_sweep_that_is_cut_takes_no_late_answer_for_its_own(dut: Any) -> None:
-    """A reset that near does not share, with writes of the sweep under way. The next sweep waits
-    for their answers, and ends when near has accepted each of its own writes.
+    """A reset that near memory does not share comes while writes of the sweep are in flight. The
+    next sweep waits for their answers, and ends when near memory has accepted its own writes.
     """
     build = BUILDS[os.environ["BENCH_SIZE"]]
     environment = TieredEnvironment(dut, build, Counter())

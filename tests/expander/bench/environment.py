@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An expander between masters and memories, all stepped by one coroutine: one wake-up a cycle."""
+"""An expander between masters and memories. One coroutine steps all, with one wake-up per cycle."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.expander.bench.traffic import Traffic
 from tests.expander.bench.windows import Windows
 
 SYNCHRONISED = 2  # cycles until the board's reset takes effect
-PATIENCE = 6000  # cycles in which everything under way must have ended
+PATIENCE = 6000  # cycles in which everything in flight must have ended
 
 
 def find(scope: Any, name: str) -> Any:
@@ -45,7 +45,7 @@ def find(scope: Any, name: str) -> Any:
 
 
 class Environment:
-    """One seed's environment; `restart` makes it anew on the same expander, by a reset."""
+    """One seed's environment; `restart` resets the expander and builds a new one on it."""
 
     operator_type = Operator
 
@@ -53,7 +53,7 @@ class Environment:
         self, dut: Any, build: Build, cover: Counter[str], habits: bool | None = None
     ) -> None:
         self.dut, self.build, self.cover = dut, build, cover
-        self.habits = build.board if habits is None else habits  # those of the board's controller
+        self.habits = build.board if habits is None else habits  # habits of the board's controller
         self.edge = RisingEdge(dut.clock)
         self.reset, self.quiesce = Flag(dut.reset, 1), Flag(dut.quiesce)
         self.quiet = reader(dut.quiet)
@@ -65,11 +65,11 @@ class Environment:
             for c, scope in enumerate(channels)
         ]
         self.lockstep = self._lockstep(arbiters)
-        self.taps: list[Any] = []  # who else looks on, between masters and memories
+        self.taps: list[Any] = []  # further observers, stepped between masters and memories
         self.t = 0
         self.memories: list[Memory] = []
         self.control: Any = None
-        self.watch: Callable[[int], None] | None = None  # called each cycle, before anything moves
+        self.watch: Callable[[int], None] | None = None  # called at the start of each cycle
 
     async def start(self) -> None:
         """Start the clock."""
@@ -78,7 +78,7 @@ class Environment:
             cocotb.start_soon(avalon.tick(self.dut))
 
     async def restart(self, seed: int) -> None:
-        """Reset, in the middle of whatever is going on; then program rules and tables."""
+        """Reset at any time, also during traffic; then program rules and tables."""
         rng = self.rng = Random(seed)
         build, dut, cover = self.build, self.dut, self.cover
         self.reset.set(1)
@@ -101,8 +101,8 @@ class Environment:
         rules = self.operator.rules
         self.traffic = [self._traffic(c, rules) for c in channels]
         if build.board:
-            # A burst of lines would be one of memory when its window moves away, which the board's
-            # controller does not take: either, or.
+            # A burst of lines becomes a burst of memory when its window moves away. The board's
+            # controller does not take bursts, so windows move or bursts are used, never both.
             self.operator.moves = rng.random() < 0.5
             for traffic in self.traffic:
                 traffic.bursts = not self.operator.moves
@@ -113,7 +113,7 @@ class Environment:
         before = self.memories
         self.memories = self._memories()
         self._keep(before)
-        # Of the board's two clocks the slow one must see its reset, too.
+        # The slower of the board's two clock domains must see the reset too.
         for _ in range(rng.randint(2, 4) * (avalon.PERIOD if build.wrapper else 1)):
             await self.edge
         self.reset.set(0)
@@ -121,13 +121,13 @@ class Environment:
             dut.csr_reset.value = 0
             for _ in range(SYNCHRONISED):
                 await self.edge
-        await self.edge  # the first cycle without reset, in which nothing is offered
+        await self.edge  # the first cycle without reset, still without requests
         self.t = 1
         self.lockstep.restart(0, self.windows)
         for scoreboard, slots in zip(self.scoreboards, self.lockstep.slots, strict=True):
             scoreboard.slots = slots
 
-    # --- what there is of each channel ---
+    # --- the parts of each channel ---
 
     def _lockstep(self, arbiters: list[Any]) -> Lockstep:
         return Lockstep(self.build, self.engine, arbiters, self.cover)
@@ -146,18 +146,20 @@ class Environment:
         ]
 
     def _keep(self, before: list[Memory]) -> None:
-        """Memories do not share the reset: what they hold stays, and what they owe comes late."""
+        """Memories do not share the reset: they keep their contents, and outstanding answers come
+        late.
+        """
         for memory, old, scoreboard in zip(self.memories, before, self.scoreboards, strict=False):
             memory.carry(old)
             scoreboard.golden.lines.update(memory.store.lines)
         self.judged(all(memory.idle for memory in self.memories))
 
     def judged(self, now: bool) -> None:
-        """Whether memories' ports are held to AXI: not while they answer what nobody asked for."""
+        """Whether memories' ports are checked for AXI: not while they answer without a request."""
         self._judge([f"downstream_{c}" for c in range(len(self.memories))], now)
 
     def judge_hosts(self, now: bool) -> None:
-        """Whether the hosts are held to AXI."""
+        """Whether the hosts' ports are checked for AXI."""
         self._judge([f"upstream_{c}" for c in range(len(self.masters))], now)
 
     def _judge(self, ports: Iterable[str], now: bool) -> None:
@@ -170,7 +172,7 @@ class Environment:
         self.judged(True)
 
     async def quiesced(self) -> None:
-        """Nothing is under way: requests that are offered are not taken any more."""
+        """Wait until nothing is in flight, while offered requests are no longer accepted."""
         for _ in range(PATIENCE):
             await self.cycles(1)
             if self.quiet():
@@ -178,7 +180,7 @@ class Environment:
         raise Difference(f"cycle {self.t}: not quiet after {PATIENCE} cycles")
 
     async def cycles(self, count: int) -> None:
-        """So many cycles."""
+        """Run for a number of cycles."""
         edge, lockstep, control = self.edge, self.lockstep, self.control
         parts = [*self.masters, *self.taps, *self.memories]
         operator, interrupts, placement = self.operator, self.interrupts, self.placement
@@ -197,7 +199,7 @@ class Environment:
             self.t = t + 1
 
     async def program(self) -> None:
-        """Windows, rules, tables, interrupts."""
+        """Program windows, rules, tables and interrupts."""
         self.operator.windows()
         self.operator.start()
         self.operator.interrupts(self.interrupts)
@@ -205,7 +207,7 @@ class Environment:
         self._drained()
 
     async def settle(self) -> None:
-        """No new requests, until everything was answered."""
+        """Offer no new requests until everything was answered."""
         self.operator.rate = 0
         self.interrupts.eager = 1.0
         for part in (*self.masters, *self.memories):
@@ -221,7 +223,7 @@ class Environment:
         await self.cycles(40)
 
     def phase(self) -> None:
-        """Other traffic, other memory, other software."""
+        """Draw new behaviour for traffic, memory and software."""
         for master, memory, traffic in zip(self.masters, self.memories, self.traffic, strict=True):
             traffic.focus()
             master.profile = memory.profile = StimulusProfile.random(self.rng)
@@ -245,7 +247,7 @@ class Environment:
         return values
 
     async def snapshot(self) -> None:
-        """Read every line of every pipeline through the snapshot window, with nothing else on."""
+        """Read every line of every pipeline through the snapshot window, without other traffic."""
         self.operator.windows()
         await self.settle()
         size = self.build.engine
@@ -260,12 +262,12 @@ class Environment:
             master.source = traffic
 
     async def check_memories(self) -> None:
-        """What was written is there."""
+        """Memory holds what was written."""
         for scoreboard, memory in zip(self.scoreboards, self.memories, strict=True):
             scoreboard.check_memory(memory.store)
 
     async def check(self) -> None:
-        """Everything that can be looked at once traffic has ended."""
+        """Check everything that can be checked after traffic has ended."""
         await self.settle()
         await self.snapshot()
         await self.check_memories()

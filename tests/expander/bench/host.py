@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The expander between cocotbext-axi's masters and memories, for tests that read like software."""
+"""The expander between cocotbext-axi's masters and memories, for tests written like software."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ warnings.filterwarnings("ignore", category=DeprecationWarning)  # cocotbext-axi'
 
 
 class Host:
-    """`memory` by channel: an AxiMaster on its upstream port. `ram`: what is below."""
+    """`memory`: for each channel, an AxiMaster on its upstream port. `ram`: the memories below."""
 
     def __init__(self, dut: Any) -> None:
         self.dut = dut
@@ -77,7 +77,7 @@ class Host:
             await self.set(*reg.entry(self.size, p, key, base, True))
 
     async def touch(self, addr: int, times: int = 1, write: bool = False) -> None:
-        """Access a line of memory so many times, through the channel that owns it."""
+        """Access a line of memory `times` times through the channel that owns it."""
         master = self.memory[addr // 64 % self.size.channels]
         for _ in range(times):
             if write:
@@ -105,7 +105,7 @@ class Host:
         raise AssertionError("no interrupt")
 
     async def silence(self, cycles: int = 60) -> None:
-        """No interrupt message for so long."""
+        """Check that no interrupt message comes for a number of cycles."""
         for _ in range(cycles):
             await RisingEdge(self.dut.clock)
             assert not self.dut.interrupt_valid.value, "an interrupt that should not be"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Interrupt messages: taken when the bench likes, compared with what the golden model latched."""
+"""Takes interrupt messages at random times and compares them with the golden model's latches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ERRORS = 0  # the vector of errors; pipeline p has p + 1
 
 
 class Interrupts:
-    """Takes messages. `taken`: how many, by vector; `last`: when the last one was."""
+    """Takes messages. `taken`: how many, by vector; `last`: the cycle of the last one."""
 
     def __init__(
         self, dut: Any, build: Build, lockstep: Lockstep, rng: Random, cover: Counter[str]
@@ -29,7 +29,7 @@ class Interrupts:
         self.taken = [0] * self.vectors
         self.last = [-1] * self.vectors
         self.enabled = self.errors = 0
-        self.eager = 1.0  # the chance, a cycle, to take a message
+        self.eager = 1.0  # probability per cycle to take a message
         self.error_acknowledges = 0
         self._held: int | None = None
 
@@ -53,13 +53,15 @@ class Interrupts:
         self.taken[vector] += 1
         self.last[vector] = t
         self.cover["interrupt/message/" + ("pipeline" if vector else "errors")] += 1
-        # One message for each time that its latch was set; of errors, one an acknowledge.
+        # One message each time a latch was set; for errors, one per acknowledge.
         most = self.lockstep.latches[vector - 1] if vector else 1 + self.error_acknowledges
         if self.taken[vector] > most:
             raise Difference(f"cycle {t}: vector {vector} sent {self.taken[vector]}, not {most}")
 
     def check(self, t: int, registers: list[int], error_status: int) -> None:
-        """Once everything is quiet. registers: what those of `registers()` hold."""
+        """Check after everything is quiet. registers: the values of the registers in
+        `registers()`.
+        """
         pending, *notifications = registers
         expected = int(bool(error_status & self.errors))
         for p, (model, value) in enumerate(
@@ -70,7 +72,8 @@ class Interrupts:
             shown = value & 1, (value >> 8 & 3, value >> 32 & 0xFFFFFF)
             if shown[0] != valid or (valid and shown[1] != model.notified):
                 raise Difference(f"notification {p - 1} is {shown}, not {model.notified}")
-            # Once since it was acknowledged; a clear, too, empties the latch, but does not re-arm.
+            # One message since the acknowledge; a clear also empties the latch, but does not
+            # re-arm.
             unsent = self.last[p] <= self.lockstep.acknowledged_at[p - 1]
             if valid and self.enabled >> p & 1 and unsent:
                 at = self.lockstep.latched_at[p - 1]
@@ -81,6 +84,6 @@ class Interrupts:
             raise Difference("vector 0 sent no message")
 
     def registers(self) -> list[int]:
-        """What `check` wants to know."""
+        """The registers that `check` needs."""
         pipelines = range(self.vectors - 1)
         return [reg.PENDING, *(reg.pipeline(p, reg.NOTIFICATION) for p in pipelines)]

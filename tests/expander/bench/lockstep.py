@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The telemetry that the expander must have: golden models told of every beat in the order of a
-channel, which is that in which its arbiter takes them.
+"""The telemetry that the expander must have. Golden models get every beat in the order in which the
+channel's arbiter takes them.
 
-What each beat is comes from the memory ports' pins and this bench's own decoding of its address;
-the arbiter says only in which cycle a read or a write has its turn, and it is checked that this is
-legal: each side in the order of its port, behind the acceptance there, a burst of memory in a row.
-The engine's ports are looked at because software can't know in which cycle a table entry or a rule
-takes effect. The slots follow the documentation of SlotArbiter and TelemetryEngine, as
-tests/engine/bench/reference.py does.
+The kind of each beat comes from the pins of the memory ports and this bench's own address decoding.
+The arbiter shows only in which cycle a read or a write has its turn. The bench checks that this is
+legal: reads and writes each in the order of their port, after their acceptance, and a burst of
+memory without interruption. The engine's ports are looked at because software can't know in which
+cycle a table entry or a rule takes effect. The slots follow the documentation of SlotArbiter and
+TelemetryEngine, as tests/engine/bench/reference.py does.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from tests.expander.bench.windows import Windows
 
 OFF = Rule(name="off", type="", end=0)
 READ = 9  # cycles from a read's acceptance by the engine to its line
-WALK = WORDS_PER_LINE - 1
+SERIAL_RMW = WORDS_PER_LINE - 1
 LATCH = 13  # cycles from an event's acceptance to the one in which it is latched, at the earliest
 
 
 class Line:
-    """An expected telemetry beat; `resp` and `words` once its slot came. target: as `decode`
-    says it, as the windows were when the request was accepted.
+    """An expected telemetry beat; `resp` and `words` are set in its slot. target: the result of
+    `decode` with the windows at the request's acceptance.
     """
 
     __slots__ = ("either", "last", "narrow", "resp", "target", "words")
@@ -44,7 +44,7 @@ class Line:
 
 
 class Model(Telemetry):
-    """A pipeline's golden model, and the latch as the hardware times it."""
+    """A pipeline's golden model, and its latch with the timing of the hardware."""
 
     def __init__(self, build: Build) -> None:
         super().__init__(OFF, build.geometry)
@@ -53,7 +53,7 @@ class Model(Telemetry):
         self.hits: deque[tuple[int, tuple[int, int]]] = deque()
 
     @property
-    def walks(self) -> bool:
+    def serial_rmw(self) -> bool:
         """A read with effect takes a slot for each word."""
         return self.rule.effect_op not in ("none", "reset")
 
@@ -67,13 +67,13 @@ class Model(Telemetry):
         self.hits.clear()
 
     def off(self, t: int) -> bool:
-        """It is being cleared in cycle t."""
+        """Whether the pipeline is being cleared in cycle t."""
         return self.clearing_from <= t < self.clearing_to
 
 
 class Taken:
-    """A beat that was accepted in cycle `t` and that the arbiter has to take: `event`, its address
-    if it is one, or the line that is read, or neither. more: a burst of memory goes on behind it.
+    """A beat accepted in cycle `t` that the arbiter has to take. It has an address in `event` if it
+    is one, or the line that is read, or neither. more: a burst of memory continues after it.
     """
 
     __slots__ = ("event", "line", "more", "t")
@@ -85,12 +85,12 @@ class Taken:
 
 
 class Slots:
-    """A channel's order: beats accepted, a walk's backlog at the engine, lines on their way."""
+    """A channel's order: beats accepted, the engine's backlog, lines on their way."""
 
     def __init__(self) -> None:
         self.accepted: dict[bool, deque[Taken]] = {False: deque(), True: deque()}
         self.burst: bool | None = None  # of writes or of reads, amid which the arbiter is
-        self.walk = 0
+        self.reserved = 0
         self.waiting: deque[tuple[Any, ...]] = deque()
         self.flying: deque[tuple[int, int, Line]] = deque()
         # In flat memory mode: (addr, write, near) of events to come, and how many have come.
@@ -99,7 +99,7 @@ class Slots:
 
 
 class Lockstep:
-    """Golden models of all pipelines. What control writes is queued here when it is sent."""
+    """Golden models of all pipelines. Control writes are queued here when they are sent."""
 
     def __init__(self, build: Build, engine: Any, arbiters: list[Any], cover: Counter[str]) -> None:
         self.build, self.cover = build, cover
@@ -135,7 +135,7 @@ class Lockstep:
         self.tables: deque[tuple[int, int, int, bool]] = deque()
         self.clears: deque[int] = deque()
         self.loading = False
-        self.latches = [0] * self.size.pipelines  # times a latch was set, and the last one
+        self.latches = [0] * self.size.pipelines  # how often each latch was set, and the last time
         self.latched_at = [-1] * self.size.pipelines
         self.acknowledged_at = [-1] * self.size.pipelines
         self.events = self.reads = 0
@@ -143,29 +143,29 @@ class Lockstep:
     @property
     def idle(self) -> bool:
         """Nothing is on its way."""
-        busy = any(s.outcomes or s.walk or s.waiting or s.flying for s in self.slots)
+        busy = any(s.outcomes or s.reserved or s.waiting or s.flying for s in self.slots)
         return not (busy or self._requests or self.rules or self.tables or self.clears)
 
     @property
     def _requests(self) -> bool:
-        """Some were accepted, and have had no turn."""
+        """Whether accepted requests wait for their turn."""
         return any(beats for s in self.slots for beats in s.accepted.values())
 
     @property
     def amid_burst(self) -> bool:
-        """A burst of lines has begun and has not ended."""
+        """Whether a burst of lines has begun and has not ended."""
         reads = [s.accepted[False] for s in self.slots if s.accepted[False]]
         return any(beats[0].line and not beats[0].line.last for beats in reads)
 
     def cycle(self, t: int) -> None:
-        """Cycle t, all of whose requests have been accepted already."""
+        """Model cycle t, after all its requests have been accepted."""
         hold = self._rule(t)
         probe = self._probe
         if probe["table_valid"]() and probe["table_ready"]():
             self._wanted(self.tables, t, "table entry")
             p, key, base, mapped = self.tables.popleft()
             self.models[p].set_translation(key, base, mapped)
-            busy = self._requests or any(s.walk or s.waiting for s in self.slots)
+            busy = self._requests or any(s.reserved or s.waiting for s in self.slots)
             self.cover[f"control/table/{'busy' if busy else 'idle'}"] += 1
         for c, slots in enumerate(self.slots):
             self._slot(t, c, slots, hold)
@@ -179,15 +179,15 @@ class Lockstep:
             raise Difference(f"cycle {t}: the engine takes a {what} that was not written")
 
     def _rule(self, t: int) -> bool:
-        """The rule port. Returns whether reads are held."""
+        """One cycle of the rule port. Returns whether reads are held."""
         if not self._probe["rule_valid"]():
             return False
         if self.loading:
             if self._probe["rule_ready"]():
                 self.loading = False
             return False
-        if any(slots.walk for slots in self.slots):
-            self.cover["control/rule/waits for walk"] += 1
+        if any(slots.reserved for slots in self.slots):
+            self.cover["control/rule/waits for serial RMW"] += 1
             return True
         self._wanted(self.rules, t, "rule")
         p, rule, enable = self.rules.popleft()
@@ -199,13 +199,13 @@ class Lockstep:
 
     def _slot(self, t: int, c: int, slots: Slots, hold: bool) -> None:
         event, read, line = self._turn(t, c, slots, hold)
-        if read and (hold or slots.walk or slots.waiting):
+        if read and (hold or slots.reserved or slots.waiting):
             raise Difference(f"cycle {t}: channel {c}: a read that the engine can't take")
-        if slots.walk:
-            slots.walk -= 1
+        if slots.reserved:
+            slots.reserved -= 1
             if event:
                 slots.waiting.append(event)
-                self.cover["order/event behind walk"] += 1
+                self.cover["order/event behind serial RMW"] += 1
         elif slots.waiting:
             first = slots.waiting.popleft()
             if event:
@@ -221,7 +221,7 @@ class Lockstep:
     def _turn(
         self, t: int, c: int, slots: Slots, hold: bool
     ) -> tuple[tuple[Any, ...] | None, tuple[int, int, bool] | None, Line | None]:
-        """What the engine must see in this cycle: an event, or a read and its line."""
+        """What the engine must get in this cycle: an event, or a read and its line."""
         event = read = line = None
         beat, write = self._taken(t, c, slots)
         if beat and beat.event is not None:
@@ -275,18 +275,18 @@ class Lockstep:
     ) -> None:
         self.reads += 1
         model = self.models[p]
-        walks = WALK * (effect and model.walks)
-        expected.words = model.read_line(c, line, effect and not model.off(t + walks))
+        serial_rmw = SERIAL_RMW * (effect and model.serial_rmw)
+        expected.words = model.read_line(c, line, effect and not model.off(t + serial_rmw))
         if model.off(t):
             self.cover["control/read while clearing"] += 1
-            if effect and not model.off(t + walks):  # only the last words of a walk
+            if effect and not model.off(t + serial_rmw):  # only the last words of a serial RMW
                 done = model.clearing_to - t
                 first = line * WORDS_PER_LINE
                 model.states[c][first : first + done] = [0] * done
         kind = model.rule.effect_op if model.rule.effect_op in ("none", "reset") else "op"
         self.cover[f"line/{kind if effect else 'snapshot'}"] += 1
-        slots.walk = walks
-        slots.flying.append((t + READ + walks, p, expected))
+        slots.reserved = serial_rmw
+        slots.flying.append((t + READ + serial_rmw, p, expected))
 
     def _latch(self, t: int) -> None:
         for p, model in enumerate(self.models):

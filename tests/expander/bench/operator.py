@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Software: programs rules, changes them and their tables amid traffic, clears, acknowledges."""
+"""Software that programs rules and tables, changes them during traffic, clears and acknowledges."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.expander.bench.sizes import Build
 
 
 class Operator:
-    """Writes through `control` and tells `lockstep` what it wrote."""
+    """Writes through `control` and passes each write on to `lockstep`."""
 
     def __init__(
         self,
@@ -35,10 +35,10 @@ class Operator:
         self._written: dict[int, int] = {}  # the shadow registers
         self._next = 0
         self.rate = 0
-        self.moves = True  # the windows
+        self.moves = True  # whether the windows move
 
     def windows(self) -> None:
-        """Open both windows, each at a place of its own."""
+        """Open both windows at different places."""
         size = self.build.window_bytes
         places = self.rng.sample(range((1 << self.build.address_bits) // size), 2)
         for name, place in zip(REGISTERS, places, strict=True):
@@ -52,7 +52,9 @@ class Operator:
         self.control.write(REGISTERS[name].offset, value, self.placement.writes(name, value))
 
     def move(self) -> None:
-        """A window goes anywhere, to the other one or to counted memory; or it closes."""
+        """Move a window to a random place, to the other window or to counted memory; or close
+        it.
+        """
         rng, size = self.rng, self.build.window_bytes
         name, other = rng.sample(list(REGISTERS), 2)
         anywhere = rng.randrange(1 << self.build.address_bits)
@@ -61,14 +63,14 @@ class Operator:
         self.place(name, (where or anywhere) & -size, rng.random() < 0.8)
 
     def start(self) -> None:
-        """All rules and all tables."""
+        """Program all rules and all tables."""
         for p, rule in enumerate(self.rules):
             self.rule(p, rule, True)
             for key in range(self.size.table):
                 self.entry(p, key)
 
     def interrupts(self, interrupts: Interrupts) -> None:
-        """Enable some."""
+        """Enable some interrupts."""
         self._interrupts = interrupts
         interrupts.enabled = self.rng.choice(
             (0, everything := (2 << self.size.pipelines) - 1, everything)
@@ -78,8 +80,8 @@ class Operator:
         self.control.write(reg.INTERRUPT_ENABLE, interrupts.enabled)
 
     def rule(self, p: int, rule: Rule, enable: bool) -> int:
-        """Write what differs from the shadow registers, in any order, and commit. Returns how many
-        writes that takes.
+        """Write the fields that differ from the shadow registers, in any order, and commit. Returns
+        the number of writes.
         """
         writes = 1
         self.rules[p] = rule
@@ -95,7 +97,7 @@ class Operator:
         return writes
 
     def entry(self, p: int, key: int | None = None) -> None:
-        """One table entry."""
+        """Write one table entry."""
         rng, size = self.rng, self.size
         key = rng.randrange(size.table) if key is None else key
         counters = size.states * (64 // self.rules[p].width)
@@ -108,7 +110,7 @@ class Operator:
         self.cover[f"control/entry/{('past' if past else 'mapped') if mapped else 'unmapped'}"] += 1
 
     def clear(self, p: int) -> None:
-        """Clear a pipeline; what is written behind it may have to wait for its end."""
+        """Clear a pipeline; later writes may have to wait until it ends."""
         self.lockstep.clears.append(p)
         self.control.write(reg.pipeline(p, reg.CLEAR), 1)
 
@@ -118,12 +120,12 @@ class Operator:
         self.control.write(reg.ACKNOWLEDGE, vectors)
 
     def focus(self) -> None:
-        """Another phase: from idle to as fast as the port goes."""
+        """Begin another phase, with a rate between idle and as fast as the port allows."""
         self.rate = self.rng.choice((0, 0, 400, 100, 20, 1))
         self.control.slow = self.rng.choice((0.0, 0.0, 0.5))
 
     def step(self, t: int) -> None:
-        """Now and then something."""
+        """Do something at random times."""
         if not self.rate or t < self._next or not self.control.idle:
             return
         rng, size = self.rng, self.size

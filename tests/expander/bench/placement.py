@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the telemetry windows are: they move when the registers do, to what software wrote.
+"""The place of the telemetry windows, which move when the registers take what software wrote.
 
 The registers are looked at because software can't know in which cycle a write takes effect, only
 that it has when it is answered.
@@ -20,7 +20,7 @@ REGISTERS = {"effect": registers.EFFECT_WINDOW, "snapshot": registers.SNAPSHOT_W
 
 
 class Placement:
-    """Moves `windows` as the registers do, whose pins are in `scope`."""
+    """Moves `windows` together with the registers, whose pins are in `scope`."""
 
     def __init__(self, scope: Any, windows: Windows, cover: Counter[str]) -> None:
         self.windows, self.cover = windows, cover
@@ -33,10 +33,10 @@ class Placement:
         }
         self._value = dict.fromkeys(REGISTERS, 0)
         self._written: dict[str, deque[int]] = {name: deque() for name in REGISTERS}
-        self._moves: Counter[str] = Counter()  # in force or written
+        self._moves: Counter[str] = Counter()  # moves that took effect or were written
 
     def writes(self, name: str, value: int) -> Answer:
-        """A register is about to be written: who wants to know of the answer."""
+        """Note that a register is about to be written. Returns a callback for the answer."""
         self._written[name].append(value)
         self._moves[name] += 1
         number = self._moves[name]
@@ -48,7 +48,7 @@ class Placement:
         return answered
 
     def step(self, t: int, burst: bool) -> None:
-        """The windows in cycle t. `burst`: lines of one are still to be read."""
+        """Update the windows in cycle t. `burst`: lines of a burst still have to be read."""
         for name, pins in self._pins.items():
             value = REGISTERS[name].pack(**{field: pin() for field, pin in pins.items()})
             written = self._written[name]

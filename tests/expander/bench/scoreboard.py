@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must come out of a channel's memory ports: nothing invented, lost, changed, reordered."""
+"""Checks that a channel's memory ports invent, lose, change and reorder nothing."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tests.bench.store import Store, bits
 from tests.expander.bench.lockstep import Line, Slots, Taken
 from tests.expander.bench.windows import Windows
 
-SHOWN = 40  # of the last things on the pins, in a failure
-EARLY = 2  # beats of data may be taken before their address: a register slice has two places
+SHOWN = 40  # last pin activities shown in a failure
+EARLY = 2  # beats of data that a register slice may take before their address
 MEMORY = object()
 
 
 class Scoreboard:
-    """One channel: the master and the memory tell it what they saw."""
+    """One channel; the master and the memory report their transfers to it."""
 
     def __init__(self, channel: int, windows: Windows, slots: Slots, cover: Counter[str]) -> None:
         self.channel, self.windows, self.slots, self.cover = channel, windows, slots, cover
@@ -28,11 +28,12 @@ class Scoreboard:
         self.golden = Store()
         self.version: Counter[int] = Counter()
         self.pending: Counter[int] = Counter()
-        # Upstream requests that must appear downstream, and downstream answers upstream, by id.
+        # By id, upstream requests that must appear downstream and downstream answers that must
+        # appear upstream.
         self.ar: deque[tuple[int, ...]] = deque()
         self.aw: deque[tuple[int, ...]] = deque()
         self.w: deque[tuple[Any, ...]] = deque()
-        self.early: deque[tuple[Any, ...]] = deque()  # beats of W whose request was not accepted
+        self.early: deque[tuple[Any, ...]] = deque()  # beats of W before their request
         self.reads: defaultdict[int, deque[Any]] = defaultdict(deque)
         self.writes: defaultdict[int, deque[Any]] = defaultdict(deque)
         self.from_memory: defaultdict[int, deque[Any]] = defaultdict(deque)
@@ -40,7 +41,7 @@ class Scoreboard:
 
     @property
     def idle(self) -> bool:
-        """Everything was answered."""
+        """Whether everything was answered."""
         queues = (*self.reads.values(), *self.writes.values())
         return not (self.ar or self.aw or self.w or any(queues))
 
@@ -54,7 +55,7 @@ class Scoreboard:
     # --- upstream ---
 
     def accept(self, t: int, request: Request) -> None:
-        """A request, in the cycle it is accepted in."""
+        """A request was accepted in this cycle."""
         self.log.append((t, "AW" if request.write else "AR", *request.pins))
         target = self.windows.decode(request.addr, self.channel)
         beats = request.beats()
@@ -122,7 +123,7 @@ class Scoreboard:
             )
 
     def _takes(self, t: int, write: bool, events: Sequence[int | None]) -> None:
-        """The beats of a request of memory, and which are events."""
+        """The beats of a request to memory, and which of them are events."""
         last = len(events) - 1
         taken = (Taken(t, event, more=k < last) for k, event in enumerate(events))
         self.slots.accepted[write].extend(taken)
@@ -146,7 +147,7 @@ class Scoreboard:
             self.fail(t, f"{len(self.early)} beats of data are taken before their address")
 
     def _beat(self, beat: tuple[Any, ...], request: Request, addr: int) -> None:
-        """A beat of W, and its request, were taken."""
+        """A beat of W and its request were both taken."""
         if not request.dropped:
             self.w.append(beat)
             self.golden.write(addr >> 6, beat[0], beat[1], beat[3])
@@ -232,7 +233,7 @@ class Scoreboard:
         self.w.popleft()
 
     def check_memory(self, lines: Store) -> None:
-        """At the end: what was written is there."""
+        """Check at the end that memory holds what was written."""
         for line, (data, poison) in self.golden.lines.items():
             if lines.read(line) != (data, poison):
                 self.fail(-1, f"line {line:#x} of memory is not what was written")

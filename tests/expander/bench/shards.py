@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The expander's bench, and the seeds of it that `make test` plays."""
+"""The seeds of the expander's bench that `make test` plays."""
 
 from tests.bench.bench import Bench
 from tests.expander.bench.build import WORK, built

@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The expanders that the bench builds: small, and different in every parameter."""
+"""The small expanders that the bench builds, which together vary every parameter."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 
+from anemone.hardware.features import Features
 from anemone.hardware.geometry import Geometry
 from tests.engine.bench.sizes import Size
 
 
 class PortGeometry(Geometry):
-    """The channel of an event is the port's that it came through, not the address's."""
+    """A geometry where the port of an event decides its channel, not the address."""
 
     def channel(self, addr: int) -> int:
         return self.__dict__.get("port", 0)
 
     def at(self, port: int) -> None:
-        """The port that the next event comes through."""
+        """Set the port of the next event."""
         self.__dict__["port"] = port
 
 
@@ -25,12 +26,10 @@ class PortGeometry(Geometry):
 class Build:
     """Parameters of `anemone.expander.ExpanderParams`; `engine` is its telemetry engine.
 
-    board: a ControllerAdapter is below each channel, and there a controller with the board's
-    habits; requests of memory have one beat.
-    wrapper: all of that is inside the board's wrapper, fpga/agilex, and the control port is Avalon
-    in a clock of its own.
-    ratio: far lines for each near line in flat memory mode; 0: one memory a channel. requests: that
-    that mode has in flight.
+    board: below each channel is a ControllerAdapter and a controller with the board's habits;
+    memory requests have one beat. wrapper: all of that is inside the board's wrapper, fpga/agilex,
+    and the control port is Avalon with its own clock. ratio: far lines per near line in flat memory
+    mode; 0 for one memory per channel. requests: the number in flight in flat memory mode.
     """
 
     name: str
@@ -47,12 +46,12 @@ class Build:
 
     @property
     def top(self) -> str:
-        """The module that is built."""
+        """The simulated top module."""
         return "AgilexBench" if self.wrapper else self.emitted
 
     @property
     def emitted(self) -> str:
-        """The module that is emitted."""
+        """The emitted module."""
         return "BoardExpander" if self.wrapper else "MemoryExpander"
 
     @property
@@ -63,7 +62,7 @@ class Build:
 
     @cached_property
     def geometry(self) -> PortGeometry:
-        """What the golden model needs."""
+        """The geometry for the golden model."""
         size = self.engine
         return PortGeometry(
             channels=size.channels,
@@ -75,12 +74,13 @@ class Build:
 
     @property
     def options(self) -> list[str]:
-        """What the bench's emitter takes for this build."""
+        """The options of the bench's emitter for this build."""
         size = self.engine
         numbers = (
             size.pipelines, size.channels, size.states, size.table, size.address_bits,
             self.address_bits, self.id_bits, self.len_bits,
             self.telemetry_reads, self.reads_in_flight, self.ratio, self.requests, int(self.board),
+            int(size.features.hash),
         )  # fmt: skip
         return [self.emitted, *map(str, numbers)]
 
@@ -98,7 +98,15 @@ BUILDS = {
         ),
         Build(
             "x1",
-            Size("p3c1", pipelines=3, channels=1, states=16, table=2, address_bits=14),
+            Size(
+                "p3c1",
+                pipelines=3,
+                channels=1,
+                states=16,
+                table=2,
+                address_bits=14,
+                features=Features(hash=True),
+            ),
             address_bits=20,
             id_bits=2,
             telemetry_reads=4,

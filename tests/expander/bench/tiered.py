@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An expander in flat memory mode: two memories below each channel, started by software."""
+"""An expander in flat memory mode with two memories per channel, started by software."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from tests.flat.bench.memories import Far, Near
 from tests.flat.bench.tap import Tap
 from tests.flat.bench.traffic import Rivals
 
-PAGE = 4096  # dedicated memory comes in these
-SWEEP = 4000  # cycles in which near memory is swept, at most
+PAGE = 4096  # unit of dedicated memory in bytes
+SWEEP = 4000  # limit in cycles of the sweep of near memory
 TRAFFIC = ("near_reads", "near_writes", "far_reads", "far_writes")
 COUNTERS = {
     name: getattr(registers, f"FLAT_{name.upper()}")
@@ -48,7 +48,7 @@ ERRORS = [
 
 
 def random_config(rng: Random, build: Build) -> FlatConfig:
-    """Of a channel."""
+    """A random configuration of a channel."""
     size = build.engine
 
     def dedicated(_: int) -> tuple[int, int]:
@@ -60,8 +60,8 @@ def random_config(rng: Random, build: Build) -> FlatConfig:
 
 
 class TieredLockstep(Lockstep):
-    """Events come when they are decided, in the order in which the controller took the requests;
-    they wait for what came before them, as telemetry reads do.
+    """Events come when their accesses are decided, in the order in which the controller took the
+    requests. Like telemetry reads, they wait for everything before them.
     """
 
     def __init__(self, build: Build, engine: Any, *more: Any) -> None:
@@ -72,7 +72,7 @@ class TieredLockstep(Lockstep):
         self._shown = [_event(engine, f"io_events_{c}_bits") for c in range(build.engine.channels)]
 
     def controllers(self, controllers: list[Any]) -> None:
-        """Where the decisions are seen."""
+        """Set the controllers whose decisions are observed."""
         self._decided = [reader(controller.event_valid) for controller in controllers]
         self._held = [reader(controller.hold) for controller in controllers]
 
@@ -83,15 +83,15 @@ class TieredLockstep(Lockstep):
 
     @property
     def idle(self) -> bool:
-        """Nothing is on its way."""
+        """Whether nothing is in flight."""
         return super().idle and not any(self._orders)
 
     def _turn(self, t: int, c: int, slots: Slots, hold: bool) -> Any:
         order = self._orders[c]
         self.cover["tiered/held"] += self._held[c]()
-        # What comes in this cycle goes in the next, or later.
+        # An event of this cycle has its turn in the next cycle or later.
         event = read = line = None
-        if order and (order[0][0] or not (hold or slots.walk or slots.waiting)):
+        if order and (order[0][0] or not (hold or slots.reserved or slots.waiting)):
             event, read, line = order.popleft()
             if event:
                 self.cover["tiered/event behind reads"] += bool(order and order[0][1])
@@ -125,20 +125,20 @@ def _event(scope: Any, prefix: str) -> list[Any]:
 
 
 class TieredOperator(Operator):
-    """Rules ask what near memory had, too."""
+    """Software whose rules also match on hit or miss."""
 
     def rule(self, p: int, rule: Rule, enable: bool) -> int:
-        """As it is, but for that."""
+        """Write the rule with a random outcome to match."""
         return super().rule(p, replace(rule, near=self.rng.choice(NEAR)), enable)
 
 
 class TieredTraffic(Traffic):
-    """Half of it to few sets, so that they meet while a swap is under way."""
+    """Traffic of which half goes to few sets, so that accesses meet swaps in flight."""
 
     config = FlatConfig(1)
 
     def focus(self) -> None:
-        """Another phase: other sets."""
+        """Begin another phase, with other sets."""
         super().focus()
         rng = self.rng
         self._homes = [rng.getrandbits(16) for _ in range(rng.choice((1, 2, 4, 16)))]
@@ -146,7 +146,7 @@ class TieredTraffic(Traffic):
         self._rivals: Rivals | None = None
 
     def rival(self) -> None:
-        """In this phase the few sets are those of `Rivals`, or not."""
+        """Draw whether the few sets of this phase are those of `Rivals`."""
         self._rivals = Rivals(self.rng, self.config) if self.rng.random() < 0.3 else None
 
     def _address(self) -> int:
@@ -163,15 +163,15 @@ class TieredTraffic(Traffic):
 
 
 class TieredEnvironment(Environment):
-    """`config`: of all channels; given, or drawn for each restart."""
+    """`config`: of all channels, given or drawn at each restart."""
 
     operator_type = TieredOperator
     config: FlatConfig | None = None
 
     async def restart(self, seed: int, warm: bool = False, late: bool = False) -> None:
-        """Power up; or a reset behind which memories hold what they held, and the golden models
-        too: when something was under way, they are to be put right. late: near and far were not
-        reset, and answer what they owe.
+        """Power up, or reset with the contents of the memories and golden models kept. If something
+        was in flight, they have to be recovered. late: near and far memory are not reset and still
+        send outstanding answers.
         """
         self.warm, self._late = warm, late
         if not warm:
@@ -210,7 +210,7 @@ class TieredEnvironment(Environment):
         self.taps = [Tap(controller, scoreboard) for controller, scoreboard in pairs]
         prefixes = [f"tiers_{c}_" for c in range(self.build.engine.channels)]
         self.near = [Near(self.dut, self.rng, self.now, prefix) for prefix in prefixes]
-        for near in self.near:  # power-up leaves anything beside the lines
+        for near in self.near:  # after power-up the sidebands are arbitrary
             near.sidebands.update(dict.fromkeys(range(self.now.near_lines), 1))
         self.far = [Far(self.dut, self.rng, self.now, prefix) for prefix in prefixes]
         return [*self.near, *self.far]
@@ -223,17 +223,17 @@ class TieredEnvironment(Environment):
         self.judged(not self._late)
 
     def judged(self, now: bool) -> None:
-        """Whether near's and far's ports are held to AXI."""
+        """Whether the ports of near and far memory are checked for AXI."""
         channels = range(self.build.engine.channels)
         self._judge([f"tiers_{c}_{tier}" for c in channels for tier in ("near", "far")], now)
 
     async def program(self) -> None:
-        """Windows, rules, tables; then flat memory mode."""
+        """Program windows, rules and tables; then start flat memory mode."""
         await super().program()
         await self.begin()
 
     def set_up(self) -> None:
-        """Write how every channel's flat memory mode is to be, and its start."""
+        """Write every channel's settings of flat memory mode, and start it."""
         channels = range(self.build.engine.channels)
         config = self.now
         start, end = (page * len(channels) // PAGE for page in config.dedicated)
@@ -249,7 +249,7 @@ class TieredEnvironment(Environment):
                 self.control.write(registers.FLAT.at(c, register), register.pack(**fields))
 
     async def begin(self) -> None:
-        """Set it up, and wait until it is ready."""
+        """Start flat memory mode, and wait until it is ready."""
         self.set_up()
         channels = range(self.build.engine.channels)
         status = [registers.FLAT.at(c, registers.FLAT_STATUS) for c in channels]
@@ -264,19 +264,19 @@ class TieredEnvironment(Environment):
             near.swept()
 
     def phase(self) -> None:
-        """Other traffic, other memories, other software."""
+        """Draw new behaviour for traffic, memories and software."""
         for traffic in self.traffic:
             traffic.focus()
             traffic.rival()
         for part in (*self.masters, *self.memories):
             part.profile = StimulusProfile.random(self.rng)
-        for memory in self.memories:  # what is written brings poison enough
+        for memory in self.memories:  # writes bring enough poison
             memory.profile.errors = memory.profile.poison = 0.0
         self.operator.focus()
         self.interrupts.eager = self.rng.choice((1.0, 0.2))
 
     async def check_memories(self) -> None:
-        """Each line is in one place, and the traffic was what the accesses asked for."""
+        """Each line is in one place, and memory had the traffic that the accesses need."""
         for c, scoreboard in enumerate(self.scoreboards):
             values = await self.registers([registers.FLAT.at(c, r) for r in COUNTERS.values()])
             seen = dict(zip(COUNTERS, values, strict=True))
@@ -295,5 +295,5 @@ class TieredEnvironment(Environment):
 
 
 def environment_type(build: Build) -> type[Environment]:
-    """What the build's environment is."""
+    """The type of the build's environment."""
     return TieredEnvironment if build.ratio else Environment

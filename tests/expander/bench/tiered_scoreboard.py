@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must come out of a channel in flat memory mode: what the golden model says, in the order in
-which the controller takes requests.
+"""Checks a channel in flat memory mode against the golden model, in the order in which the
+controller takes requests.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from anemone.golden.flat import FlatMemory
 from tests.bench.requests import DECERR, FULL, OKAY, SLVERR, Request
 from tests.expander.bench.scoreboard import MEMORY, Scoreboard
 
-# What an event says of an access.
+# The outcome in the event of an access.
 NEAR = {HIT: "hit", DEDICATED: "hit", MISS: "miss", SWAP: "miss"}
 NAMES = {HIT: "hit", DEDICATED: "dedicated", MISS: "miss", SWAP: "swap"}
 
 
 class Beat:
-    """An access of the controller; `resp` once it was taken. `event`: the number of its event."""
+    """An access of the controller; `resp` is set when it is taken. `event`: the number of its
+    event.
+    """
 
     __slots__ = ("addr", "data", "event", "last", "poison", "resp")
 
@@ -31,24 +33,24 @@ class Beat:
 
 
 class TieredScoreboard(Scoreboard):
-    """`flat`: the golden model of near and far; `taken` plays it."""
+    """`flat`: the golden model of near and far memory; `taken` steps it."""
 
     def begin(self, flat: FlatMemory, poison: dict[int, int]) -> None:
-        """The controller starts. `poison`: by physical line."""
+        """The controller starts. `poison`: initial poison by physical line."""
         self.flat, self.poison = flat, poison
-        self.refused: set[int] = set()  # addresses: near will not tell what it has
+        self.refused: set[int] = set()  # addresses whose set is untrusted
         self.events = 0
         self._asked: dict[bool, deque[tuple[Request, int, Beat]]] = {False: deque(), True: deque()}
 
     @property
     def unanswered(self) -> Counter[int]:
-        """Beats of memory writes that were accepted and not answered, by address."""
+        """Beats of memory writes that were accepted but not answered, by address."""
         waiting = (item for queue in self.writes.values() for item in queue)
         return Counter(beat.addr for kind, beats in waiting if kind is MEMORY for beat in beats)
 
     @property
     def decided(self) -> bool:
-        """Whatever was accepted has been taken, and its events given."""
+        """Whether all accepted requests were taken and their events came."""
         return not any(self._asked.values()) and self.slots.given == self.events
 
     def _memory(self, t: int, request: Request, beats: list[int]) -> None:
@@ -111,7 +113,7 @@ class TieredScoreboard(Scoreboard):
     # --- upstream ---
 
     def _beat(self, beat: tuple[Any, ...], request: Request, addr: int) -> None:
-        """What is written is known from the request."""
+        """Ignored: the request already has the data."""
 
     def response(self, t: int, id: int, resp: int) -> None:
         """B."""

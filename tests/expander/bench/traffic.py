@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random requests of one channel: memory around the rules' ranges, and the telemetry region."""
+"""Random requests of one channel to memory around the rules' ranges and to the telemetry region."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from tests.expander.bench.windows import Windows
 
 
 class Traffic(Transfers):
-    """A source of requests for a master. `rules`: those of now, whose addresses are interesting."""
+    """A source of requests for a master. `rules`: the current rules, whose addresses are
+    preferred.
+    """
 
     def __init__(self, rng: Random, windows: Windows, channel: int, rules: Sequence[Rule]) -> None:
         super().__init__(rng)
         self.windows, self.channel, self.rules = windows, channel, rules
         self.build = windows.build
         self.left: list[tuple[int, int]] = []
-        self.bursts = True  # of lines
+        self.bursts = True  # whether lines are read in bursts
         self.focus()
 
     def lines(self, todo: list[tuple[int, int]]) -> Source:
-        """A source of snapshots of these (pipeline, line)."""
+        """A source of snapshot reads of these (pipeline, line)."""
         self.left = todo
         ids = 1 << self.build.id_bits
 
@@ -39,7 +41,7 @@ class Traffic(Transfers):
         return source
 
     def focus(self) -> None:
-        """Another phase: other hot lines."""
+        """Begin another phase, with other hot lines."""
         rng, size = self.rng, self.build.engine
         rule = rng.choice(self.rules)
         first = rng.randrange(rule.start, rule.end)
@@ -51,7 +53,7 @@ class Traffic(Transfers):
         self._effect = rng.choice((0.0, 0.3, 0.5, 0.9))
 
     def __call__(self, write: bool, profile: StimulusProfile) -> Request | None:
-        """The next one."""
+        """The next request."""
         rng = self.rng
         telemetry = rng.random() < (profile.telemetry * 0.1 if write else profile.telemetry)
         id = rng.randrange(min(profile.ids, 1 << self.build.id_bits))
@@ -85,7 +87,8 @@ class Traffic(Transfers):
             addr = rng.randrange(1 << self.build.address_bits)
         else:
             addr = rng.randrange(1 << size.address_bits)
-        # Most requests come through the channel that owns them; telemetry counts where they come.
+        # Most requests come through the channel that owns the address; telemetry counts them on the
+        # channel that they come through.
         if rng.random() < 0.95:
             addr = addr & ~((size.channels - 1) << 6) | self.channel << 6
         if rng.random() < 0.8:
@@ -96,7 +99,7 @@ class Traffic(Transfers):
         return addr
 
     def _telemetry(self, write: bool, id: int, profile: StimulusProfile) -> Request:
-        """A line, mostly of this channel; or something else in the region."""
+        """A line, mostly of this channel, or another address in the region."""
         rng, windows, size = self.rng, self.windows, self.build.engine
         effect = rng.random() < self._effect
         base = windows.effect if effect else windows.snapshot

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the expander makes of an address: memory, or a line of a telemetry window."""
+"""Decodes an address as the expander does: as memory or as a line of a telemetry window."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.expander.bench.sizes import Build
 
 @dataclass
 class Windows:
-    """Where the telemetry windows are now; None: off."""
+    """The current places of the telemetry windows; None if off."""
 
     build: Build
     effect: int | None = None
@@ -18,7 +18,7 @@ class Windows:
     acknowledge: int | None = None
 
     def decode(self, addr: int, channel: int) -> tuple[int, int, bool] | str | None:
-        """The (pipeline, line, effect) that an address names; "refused"; or None: memory."""
+        """The (pipeline, line, effect) of an address, "refused", or None for memory."""
         size, bytes_ = self.build.engine, self.build.window_bytes
         windows = ((self.snapshot, False), (self.acknowledge, False), (self.effect, True))
         for base, effect in windows:
@@ -31,13 +31,13 @@ class Windows:
         return None
 
     def line(self, addr: int, first: int, channel: int) -> tuple[int, int, bool] | str:
-        """The same of a beat of a burst of lines that begins at `first`."""
+        """The same for a beat of a burst of lines that begins at `first`."""
         target = self.decode(addr, channel)
         inside = addr // self.build.window_bytes == first // self.build.window_bytes
         return target if target is not None and inside else "refused"
 
     def address(self, pipeline: int, line: int, channel: int, effect: bool) -> int:
-        """Where a line is read."""
+        """The address of a line."""
         base = self.effect if effect else self.snapshot
         assert base is not None
         size = self.build.engine

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cocotb bench of flat memory mode: the controller between a host, near and far."""
+"""The cocotb bench of flat memory mode: the controller with a host, near and far memory."""

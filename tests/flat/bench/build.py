@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The controllers that the bench builds, and their simulators."""
+"""The bench's controllers and their simulators."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from anemone.backends.rtl import builder
 from tests.bench.build import SIMULATORS, place, simulator
 
 WORK = SIMULATORS / "flat"
-SHORT = ("flat4",)  # few seeds are played of these
+SHORT = ("flat4",)  # builds with few seeds
 TOP = "FlatMemory"
-DRAIN = 250  # cycles, more than memory ever takes to answer
+DRAIN = 250  # cycles, more than memory's longest response
 
 PINS = (
     "clock", "reset", "powerOn", "initialised",
@@ -47,7 +47,7 @@ class Build:
 
     @property
     def options(self) -> list[str]:
-        """The emitter's."""
+        """The emitter's options."""
         sizes = {
             "ratio": self.ratio,
             "requests": self.requests,

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb test: seeds of one build, each a power-up amid the traffic of the last.
+"""cocotb test: seeds of one build, each of which starts with a power-up during the last one's
+traffic.
 
-Reads BENCH_SIZE, and what `play_seeds` does.
+Reads the environment variables BENCH_SIZE and those of `play_seeds`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tests.flat.bench.environment import Environment, random_config
 
 CYCLES = 3000  # of a seed's traffic
 PHASE = (60, 800)  # cycles
-CUT = 4  # one seed in so many ends amid traffic
+CUT = 4  # one seed in four ends during traffic
 
 
 @cocotb.test()

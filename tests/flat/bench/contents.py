@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What near and far must hold at the end."""
+"""Checks the final contents of near and far memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from tests.flat.bench.memories import Far, Near
 
 
 def check_contents(golden: FlatMemory, near: Near, far: Far, poison: dict[int, int]) -> None:
-    """Each physical line is in exactly one slot, with what was written last. `poison`: by line."""
+    """Check that each physical line is in exactly one slot, with the data last written. poison: by
+    line.
+    """
     config = golden.config
     lines: dict[int, tuple[int, int]] = {}
     for set_index in range(config.near_lines):

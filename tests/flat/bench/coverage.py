@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the swap controller's campaign has to meet."""
+"""The functional coverage of the swap controller's campaign."""
 
 POLICIES = {
     "every": ("hit", "swap"),
@@ -10,7 +10,7 @@ POLICIES = {
 
 
 def required() -> set[str]:
-    """Every outcome of every policy for every kind of access, and what else must be met."""
+    """All bins: every outcome of every policy for every kind of access, and other situations."""
     ways = ("read", "line", "part")
     bins = {f"{p}/{o}/{w}" for p, os_ in POLICIES.items() for o in os_ for w in ways}
     bins |= {f"{p}/dedicated/{w}" for p in POLICIES for w in ways}

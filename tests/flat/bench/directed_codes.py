@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests: the code of each of the controller's memories, bit by bit and part by part.
+"""cocotb tests of the code of each of the controller's memories, bit by bit and part by part.
 
-What is in a memory is kept there by who does not take it. Then bits of its words flip, and it goes
-on. All words are cleared before, so that those that are not zero are in use.
+A memory is filled by stalling its consumer. Then bits of its words are flipped, and the consumer
+continues. All words are cleared before, so that non-zero words are in use.
 """
 
 from __future__ import annotations
@@ -26,16 +26,15 @@ from tests.flat.bench.directed_upsets import LINES, MEMORIES, Faults
 from tests.flat.bench.memories import Lines
 from tests.flat.bench.sideband import SidebandCode
 
-HELD = 80  # cycles until all that is asked for waits
+HELD = 80  # cycles until all requests wait
 ID = 3
-PARTS = 8  # turns of writes of some bytes
+PARTS = 8  # rounds of partial writes
 
 
 @dataclass(frozen=True)
 class Held:
-    """How words are kept in a memory: a part of the bench does not do something. near, far: reads,
-    or writes, of so many lines of each, each of its own set. gone: so many of them wait in
-    registers behind the memory.
+    """How the bench keeps words in a memory. near, far: number of lines to read or write in each,
+    all in different sets. gone: how many of them wait in registers behind the memory.
     """
 
     memory: FaultMemory
@@ -59,12 +58,12 @@ HELDS = [
     Held(FaultMemory.LEAVING_LINES, NEAR_LINES, "near", "aw_ready", near=8, writes=True),
     Held(FaultMemory.LEAVING_LINES, FAR_LINES, "far", "aw_ready", far=8),
 ]
-# Words whose last part has the number of a line.
+# Memories whose words have a line number in their last part.
 NUMBERED = (FaultMemory.LOOKUPS, FaultMemory.FETCHES, FaultMemory.LEAVING_LINES)
 
 
 class Codes(DirectedEnvironment):
-    """Flips bits of the words that are held."""
+    """Flips bits of the words that are kept in a memory."""
 
     async def anew(self) -> None:
         """Power up."""
@@ -74,8 +73,8 @@ class Codes(DirectedEnvironment):
         self.watchers = [self.faults]
 
     async def upset(self, held: Held, masks: list[set[int]]) -> int:
-        """Fill a memory, flip the bits of as many masks, the last ones, as words are in it, and go
-        on: how many words.
+        """Fill a memory, flip bits of its words by the last masks, and continue. Returns the number
+        of words.
         """
         rows = list(at(self.dut, held.path))
         await self.clear(rows)
@@ -91,8 +90,8 @@ class Codes(DirectedEnvironment):
         return len(used)
 
     async def clear(self, rows: list[Any]) -> None:
-        """All words of a memory become zero."""
-        await FallingEdge(self.dut.clock)  # when no word is being written
+        """Clear all words of a memory."""
+        await FallingEdge(self.dut.clock)  # no word is being written at this edge
         for row in rows:
             row.value = 0
         await self.cycles(1)
@@ -105,7 +104,7 @@ class Codes(DirectedEnvironment):
         await self.cycles(1)
 
     async def judge(self, held: Held) -> None:
-        """No answer is wrong, nor is what is read of any line then."""
+        """Check all responses, and all lines by reading them."""
         await self.answered(*((0, len(self.lines)) if held.writes else (len(self.lines), 0)))
         if not held.writes:
             self._compare(held)
@@ -124,7 +123,7 @@ class Codes(DirectedEnvironment):
             assert bad or resp != OKAY or data == self.wanted.read(line)[0], (held, line)
 
     def _ask(self, held: Held) -> list[int]:
-        """The lines that are asked for."""
+        """The requested lines."""
         slots = [0] * held.near + [1] * held.far
         lines = [
             self.tags(set_index)[slot] * LINES + set_index for set_index, slot in enumerate(slots)
@@ -144,7 +143,7 @@ class Codes(DirectedEnvironment):
 
 
 def _used(words: list[int]) -> list[int]:
-    """The numbers of those that are not zero, from the first of a queue on."""
+    """The indices of non-zero words, from the head of a queue on."""
     used = [i for i, word in enumerate(words) if word]
     first = next((k for k, i in enumerate(used) if not words[i - 1]), 0)
     return used[first:] + used[:first]
@@ -152,7 +151,7 @@ def _used(words: list[int]) -> list[int]:
 
 @cocotb.test()
 async def each_bit_of_each_memory_is_corrected(dut: Any) -> None:
-    """Check bits too. Each word that was read tells of it, and no answer and no line is wrong."""
+    """Including check bits. Each read word reports the flip, and no response or line is wrong."""
     environment = Codes(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
     await environment.anew()
@@ -169,8 +168,8 @@ async def each_bit_of_each_memory_is_corrected(dut: Any) -> None:
 
 @cocotb.test()
 async def two_flipped_bits_of_each_part_are_told(dut: Any) -> None:
-    """Whatever part of whatever memory. Nothing wrong comes out unpoisoned, but where the number of
-    a line is in that part (docs/flat.md, "What a flipped bit does").
+    """For each part of each memory. No wrong data come out unpoisoned, except if the part has a
+    line number (docs/flat.md, "What a flipped bit does").
     """
     environment = Codes(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
@@ -187,14 +186,14 @@ async def two_flipped_bits_of_each_part_are_told(dut: Any) -> None:
 
 @cocotb.test()
 async def parts_of_lines_that_wait_are_written(dut: Any) -> None:
-    """Any bytes, in near or far: their code is that of what is stored. Of two bytes both strobes
-    flip: that would write nothing, and the line would be as if it had; so it is poison.
+    """Partial writes in near or far memory have the code of the stored data. The strobes of two
+    bytes are flipped: without poison the write would be lost unnoticed.
     """
     environment = Codes(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
     ratio, sound = environment.build.ratio, environment.watchers
-    # Dedicated lines are written in near, and what never swaps in far: a byte's strobe is behind
-    # the sideband and the poison.
+    # Dedicated lines are written in near memory, lines that never swap in far memory. In the word,
+    # the strobes follow the sideband and the poison.
     ends = tuple(n * LINES * 64 for n in (ratio + 1, ratio + 2))
     dedicated = FlatConfig(LINES, ratio, dedicated=ends)
     never = FlatConfig(LINES, ratio, policy="never")

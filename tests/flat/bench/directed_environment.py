@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accesses one by one, for the tests that say what they do: no golden model beside."""
+"""Individual accesses for directed tests, without a golden model."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from tests.flat.bench.environment import Environment
 
 
 class Answers:
-    """What the host's port answered, in the order of the answers: (cycle, id, resp, data)."""
+    """The host port's responses in order: (cycle, id, resp, data)."""
 
     def __init__(self) -> None:
         self.accepted: list[int] = []  # cycles
         self.reads: list[tuple[int, int, int, int]] = []
-        self.poisoned: list[int] = []  # of each of `reads`, whether it was
+        self.poisoned: list[int] = []  # whether each of `reads` was poisoned
         self.writes: list[tuple[int, int, int]] = []
         self.idle = True
 
     def fail(self, t: int, what: str) -> None:
-        """The port did what no port may."""
+        """Report a protocol violation."""
         raise AssertionError(f"cycle {t}: {what}")
 
     def accept(self, t: int, request: Request) -> None:
-        """A request was taken."""
+        """A request was accepted."""
         self.accepted.append(t)
 
     def taken(self, t: int, write: bool, id: int, line: int) -> None:
-        """A beat has its place in the order."""
+        """A beat got its position in the order."""
 
     def write_data(self, *_: Any) -> None:
         """A beat of W."""
@@ -54,19 +54,19 @@ class Answers:
 
 
 class DirectedEnvironment(Environment):
-    """An environment whose requests are given one by one."""
+    """An environment with individual requests."""
 
     def __init__(self, dut: Any, build: Build) -> None:
         super().__init__(dut, build, Counter())
         self.todo: deque[Request] = deque()
 
     async def begin(self, config: FlatConfig, seed: int = 1, latency: int = 1) -> None:
-        """Power up; memories answer within so many cycles."""
+        """Power up. latency: most cycles of memories' responses."""
         await self.restart(Random(seed), config)
         self.play(latency)
 
     def play(self, latency: int = 1) -> None:
-        """Requests come from `todo`, answers go to `answers`."""
+        """Take requests from `todo` and collect responses in `answers`."""
         self.todo.clear()
         self.answers = Answers()
         self.scoreboard = self.master.scoreboard = self.tap.scoreboard = self.answers
@@ -78,14 +78,14 @@ class DirectedEnvironment(Environment):
         return self.todo.popleft() if self.todo and self.todo[0].write == write else None
 
     def ask(self, line: int, value: int | None = None, strobe: int = FULL, id: int = 0) -> None:
-        """A read, or a write of a value in every 8 bytes."""
+        """Request a read, or a write of a value in every 8 bytes."""
         request = Request(value is not None, id, line * 64)
         if value is not None:
             request.data = [(bits(everywhere(value)), strobe, 0)]
         self.todo.append(request)
 
     async def answered(self, reads: int, writes: int, within: int = 2000) -> None:
-        """Wait until so many were answered."""
+        """Wait for a number of responses."""
         answers = self.answers
         for _ in range(within):
             if len(answers.reads) >= reads and len(answers.writes) >= writes:
@@ -94,8 +94,8 @@ class DirectedEnvironment(Environment):
         raise AssertionError(f"{answers.reads}, {answers.writes} after {within} cycles")
 
     async def written(self, *lines: tuple[int, int], latency: int = 1) -> None:
-        """Write values to lines, one behind the other and all in memory: of a set the last is near.
-        Then memories answer within so many cycles.
+        """Write values to lines one after the other; the last one of a set is near. Then set the
+        memories' latency.
         """
         for line, value in lines:
             self.ask(line, value)
@@ -104,7 +104,7 @@ class DirectedEnvironment(Environment):
         self.play(latency)
 
     async def read(self, lines: Sequence[int]) -> list[tuple[int, int]]:
-        """The (resp, first 8 bytes) of some lines, read one behind the other."""
+        """Read lines one after the other: (resp, first 8 bytes) of each."""
         values = []
         for line in lines:
             before = len(self.answers.reads)
@@ -115,7 +115,7 @@ class DirectedEnvironment(Environment):
         return values
 
     async def cut(self) -> None:
-        """A reset that memory knows nothing of: it answers what it was asked for, however late."""
+        """A reset that memory does not share: memory still responds to earlier requests."""
         self.reset.set(1)
         self.judged(False)
         self.master = type(self.master)(self.dut, "host_", self.rng, self.scoreboard, self._next)
@@ -127,7 +127,7 @@ class DirectedEnvironment(Environment):
         await self._ready_again()
 
     async def warm_reset(self) -> None:
-        """A reset that keeps the lines: memory forgets what was under way, as AXI asks."""
+        """A reset that keeps the lines; memory drops requests in flight, as AXI requires."""
         near, far = self.near, self.far
         self.reset.set(1)
         old = near.store, near.sidebands, far.store
@@ -143,7 +143,7 @@ class DirectedEnvironment(Environment):
         await self._ready_again()
 
     async def _below(self, cycles: int) -> None:
-        """So many cycles of near and far, in which the host looks on."""
+        """Run near and far memory without host requests for some cycles."""
         for _ in range(cycles):
             await self.edge
             for memory in (self.near, self.far):
@@ -160,7 +160,7 @@ class DirectedEnvironment(Environment):
         raise AssertionError("not ready after a warm reset")
 
     def one_place(self) -> None:
-        """Each set's tags are a permutation."""
+        """Check that each set's tags are a permutation."""
         for set_index in range(self.config.near_lines):
             tags = self.tags(set_index)
             assert sorted(tags) == list(range(self.build.ratio + 1)), f"set {set_index}: {tags}"

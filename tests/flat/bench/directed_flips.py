@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb test: sidebands flip under random traffic. An answer OKAY, not poisoned, is true."""
+"""cocotb test: sidebands flip under random traffic; unpoisoned OKAY responses must be correct."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ MASK = (1 << 64) - 1
 
 
 class Flipping(Near):
-    """What it returns may be another word than it holds.
+    """A near memory that may return another word than the stored one.
 
-    faults: what may happen to a read of a set, and how often. wrong: what has happened, by set.
-    damaged: words, by set, that are bad enough.
+    faults: kinds and probabilities of faults of a read, by set. wrong: faults that happened, by
+    set. damaged: words that stay damaged, by set.
     """
 
     def __init__(self, *args: Any) -> None:
@@ -43,14 +43,14 @@ class Flipping(Near):
         self._fault = "none"
 
     def refuses(self, write: bool) -> bool:
-        """Asked once an access, before the poison of a read is drawn."""
+        """Called once per access, before the poison of a read is drawn."""
         if not write:
             (self._fault,) = self.rng.choices([*self.faults], [*self.faults.values()])
             self.profile.poison = float(self._fault.startswith("poison"))
         return super().refuses(write)
 
     def sideband(self, line: int) -> tuple[int, ...]:
-        """The word, or what the fault makes of it."""
+        """The word, changed by the fault."""
         (word,) = super().sideband(line)
         if self.damaged.get(line) == word:
             return (word,)
@@ -65,7 +65,7 @@ class Flipping(Near):
 
 
 class Book(Answers):
-    """Requests, each of a line, in the order of what they do."""
+    """Requests in the order of their effects; each is to one line."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,19 +78,19 @@ class Book(Answers):
         self._accepted[request.write].append(request)
 
     def taken(self, t: int, write: bool, id: int, line: int) -> None:
-        """It has its place in the order."""
+        """It got its position in the order."""
         self.requests.append(self._accepted[write].popleft())
 
 
 class Truth:
-    """What each line holds: a value in each half."""
+    """The expected contents of lines: a value in each half."""
 
     def __init__(self, lines: int) -> None:
         self.halves = {line: [~line & MASK] * 2 for line in range(lines)}
         self.cover: Counter[str] = Counter()
 
     def judge(self, book: Book, near: Flipping) -> None:
-        """Each answer of a round, given what has happened to near's words in it."""
+        """Judge each response of a round by the faults of near memory's words."""
         reads: defaultdict[int, deque[Any]] = defaultdict(deque)
         writes: defaultdict[int, deque[int]] = defaultdict(deque)
         for (_, id, resp, data), bad in zip(book.reads, book.poisoned, strict=True):
@@ -107,7 +107,7 @@ class Truth:
                 else reads[request.id].popleft()
             )
             if resp != OKAY:
-                # One bit of a line that was poisoned and written back so is too much, too.
+                # A single flipped bit is also too much in a line that was written back poisoned.
                 enough = {"one", "poison"} <= faults.keys()
                 assert enough or faults.keys() & {"two", "other", *FAULTS[5:]}, f"refused: {case}"
                 self.cover["refused"] += 1
@@ -128,12 +128,12 @@ class Truth:
 
 
 class FlipEnvironment(DirectedEnvironment):
-    """Near is a flipping one."""
+    """An environment with a near memory that flips bits."""
 
     near_type = Flipping
 
     async def round(self, truth: Truth, rng: Random, count: int) -> None:
-        """Some requests of any lines, judged when all are answered and written."""
+        """Random requests; their responses are judged when all are complete."""
         latency = rng.choice((1, 8, 40))
         self.play(latency)
         self.near.profile = StimulusProfile(latency=latency)  # its own, not far's
@@ -154,9 +154,9 @@ class FlipEnvironment(DirectedEnvironment):
 
 @cocotb.test()
 async def flips_under_traffic_never_give_wrong_data(dut: Any) -> None:
-    """Words that come with one or two flipped bits or of another set, poisoned ones with up to
-    three; and words that stay damaged for a round. What is refused was not done; an OKAY is true;
-    at the end every line is where its set's word says.
+    """Words with one or two flipped bits, words of another set, poisoned words with up to three
+    flipped bits, and words that stay damaged for a round. A refused access has no effect, an OKAY
+    response is correct, and at the end each line is where its set's word says.
     """
     environment = FlipEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()

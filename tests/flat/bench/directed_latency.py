@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests: what the controller adds to near, and that hits pass a miss of another set."""
+"""cocotb tests of the latency that the controller adds, and of hits that pass a miss."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ LINES = 64  # near lines
 
 @cocotb.test()
 async def a_read_hit_adds_what_is_written(dut: Any) -> None:
-    """From the host's AR to near's, and from near's R to the host's; nothing else is under way."""
+    """From the host's AR to near memory's and from near memory's R to the host's, without other
+    traffic.
+    """
     build = BUILDS[os.environ["BENCH_SIZE"]]
     environment = DirectedEnvironment(dut, build)
     await environment.start()
@@ -40,7 +42,7 @@ async def a_read_hit_adds_what_is_written(dut: Any) -> None:
             if len(environment.answers.reads) > before:
                 break
         answered = environment.answers.reads[before][0]
-        # The pins are looked at behind the edge at which a cycle's number is taken.
+        # Pins are sampled after the edge that increments the cycle's number.
         added = answered - environment.answers.accepted[-1] - (near["r"] - near["ar"])
         params = json.loads(Path(os.environ["BENCH_PARAMS"]).read_text())
         assert added == params["hit_latency"], f"{added} cycles"
@@ -48,7 +50,7 @@ async def a_read_hit_adds_what_is_written(dut: Any) -> None:
 
 @cocotb.test()
 async def hits_pass_a_miss_of_another_set(dut: Any) -> None:
-    """While far is slow, other sets are served, and the line of the swap as soon as it is there."""
+    """While far memory is slow, other sets are served, and the swap's line when it arrives."""
     build = BUILDS[os.environ["BENCH_SIZE"]]
     environment = DirectedEnvironment(dut, build)
     await environment.start()
@@ -66,7 +68,9 @@ async def hits_pass_a_miss_of_another_set(dut: Any) -> None:
 
 @cocotb.test()
 async def both_lines_of_a_swap_are_served_while_it_is_written(dut: Any) -> None:
-    """Neither near nor far has answered a write; both lines are read, and no memory is for that."""
+    """Both lines of a swap are read from the controller before near or far memory answer its
+    writes.
+    """
     build = BUILDS[os.environ["BENCH_SIZE"]]
     environment = DirectedEnvironment(dut, build)
     await environment.start()
@@ -87,7 +91,7 @@ async def both_lines_of_a_swap_are_served_while_it_is_written(dut: Any) -> None:
 
 @cocotb.test()
 async def reads_of_one_line_are_a_line_a_cycle(dut: Any) -> None:
-    """All of one set, as fast as those of many."""
+    """Reads of one set are as fast as reads of many sets."""
     build = BUILDS[os.environ["BENCH_SIZE"]]
     environment = DirectedEnvironment(dut, build)
     await environment.start()
@@ -97,6 +101,6 @@ async def reads_of_one_line_are_a_line_a_cycle(dut: Any) -> None:
         environment.ask(3, id=n % ids)
     await environment.answered(200, 0)
     cycles = [t for t, *_ in environment.answers.reads]
-    # Few requests in flight are answered in the cycles that one takes.
+    # With few requests in flight the rate is limited by the latency of one.
     rate = min(1.0, build.requests / (cycles[0] - environment.answers.accepted[0] + 2))
     assert len(cycles) / (cycles[-1] - cycles[0] + 1) >= 0.95 * rate, cycles

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests: a set after an error, which disables its swaps or hides its tags."""
+"""cocotb tests of a set after an error that disables its swaps or hides its tags."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OLD_A, OLD_B = 0xA, 0xB
 
 
 async def begin(environment: DirectedEnvironment) -> None:
-    """A near, B far, and both written."""
+    """Start with A near, B far, and both written."""
     await environment.begin(FlatConfig(LINES, environment.build.ratio))
     for line, value in ((B, OLD_B), (A, OLD_A)):
         environment.ask(line, value)
@@ -30,7 +30,7 @@ async def begin(environment: DirectedEnvironment) -> None:
 
 @cocotb.test()
 async def a_marked_set_is_not_swapped(dut: Any) -> None:
-    """Far refuses the read of a swap; the set stays as it is from then on, and counts so."""
+    """Far memory refuses a swap's read. The set does not swap any more and is counted."""
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
     await begin(environment)
@@ -51,7 +51,9 @@ async def a_marked_set_is_not_swapped(dut: Any) -> None:
 
 @cocotb.test()
 async def requests_behind_tags_that_were_not_told_are_refused(dut: Any) -> None:
-    """Near does not say what it holds: all that share the MSHR are refused, nothing changes."""
+    """Near memory does not return its tags: all requests of the MSHR are refused without
+    effects.
+    """
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
     await begin(environment)

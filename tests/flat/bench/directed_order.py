@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests: AR, AW and W in any order that AXI allows."""
+"""cocotb tests of AR, AW and W in all orders that AXI allows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BEATS = 4
 
 
 def burst(line: int, id: int, first: int) -> Request:
-    """A write of BEATS lines, with the values from `first` on."""
+    """A write of BEATS lines with ascending values from `first`."""
     request = Request(True, id, line * 64, BEATS - 1)
     request.data = [(bits(everywhere(first + k)), FULL, 0) for k in range(BEATS)]
     return request
@@ -35,7 +35,7 @@ async def begin(dut: Any) -> DirectedEnvironment:
 
 @cocotb.test()
 async def data_may_wait_for_a_read(dut: Any) -> None:
-    """Any beat of a burst, and several; of the same lines or others, of the same id or another."""
+    """Single and several beats of a burst wait; same or other lines, same or other ids."""
     environment = await begin(dut)
     for late in ({0}, {1}, {BEATS - 1}, {1, 2}, set(range(BEATS))):
         for id, line in ((0, 0), (1, 0), (1, BEATS), (0, LINES)):
@@ -51,7 +51,7 @@ async def data_may_wait_for_a_read(dut: Any) -> None:
 
 @cocotb.test()
 async def data_may_wait_for_a_burst_of_reads_and_others(dut: Any) -> None:
-    """Behind it come requests of every kind, more than may be in flight; all are answered."""
+    """More requests of every kind follow than can be in flight; all are answered."""
     environment = await begin(dut)
     ids = min(4, 1 << environment.build.id_bits)
     request = burst(0, 0, 50)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests: which MSHR a set has; what comes at any time of a swap whose writes are refused."""
+"""cocotb tests of MSHR allocation, and of requests at any time of a swap whose writes are
+refused."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ SWAP = 5 * LATENCY
 STEP = 7  # cycles
 MANY = 40
 
-# What comes: (line, what is written to it or None).
+# Later requests: (line, written value or None).
 COMES = (
     [(A, None)],
     [(B, NEW), (A, None)],
@@ -36,9 +37,9 @@ COMES = (
 
 @cocotb.test()
 async def what_comes_in_a_refused_swap_loses_no_line(dut: Any) -> None:
-    """A read of B swaps; others come behind it. Of what is answered OKAY all is true; the swap is
-    taken back and none is made behind it, as the set is marked; a memory that refuses everything is
-    not asked for ever.
+    """A read of B swaps, and other requests follow. OKAY responses are correct. The swap is
+    reverted and the set does not swap any more. A memory that refuses everything is not retried
+    forever.
     """
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
@@ -76,7 +77,7 @@ async def what_comes_in_a_refused_swap_loses_no_line(dut: Any) -> None:
             environment.play()
             for line, (resp, value) in zip(lines, await environment.read(lines), strict=True):
                 assert resp == OKAY and value in holds[line], f"{case}: {line}, {resp}, {value:x}"
-            # What comes for A ahead of near's write swaps back, and that is what is taken back.
+            # A request for A before the near write swaps back, and this swap is reverted.
             to = {before[0]: B // LINES, B // LINES: before[0]}
             swapped = [to.get(tag, tag) for tag in before]
             may = [before, swapped] if any(line == A for line, _ in later) else [before]
@@ -85,8 +86,8 @@ async def what_comes_in_a_refused_swap_loses_no_line(dut: Any) -> None:
 
 @cocotb.test()
 async def sets_that_differ_in_one_bit_have_their_own_mshrs(dut: Any) -> None:
-    """Swaps of two sets whose numbers have a bit, and of set 0, wait for far. The near line of the
-    first then finds its MSHR, and no other: near is asked once for each set.
+    """Swaps of two sets whose numbers differ in one bit, and of set 0, wait for far memory. Each
+    near line finds its own MSHR, so near memory is read once per set.
     """
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
@@ -118,7 +119,9 @@ async def sets_that_differ_in_one_bit_have_their_own_mshrs(dut: Any) -> None:
 
 @cocotb.test()
 async def a_full_write_heals_a_line_that_is_kept(dut: Any) -> None:
-    """A, which is poisoned, is kept while B comes near; all of it is written then, or a part."""
+    """The poisoned line A is kept in the controller while B moves near; then A is written wholly or
+    partly.
+    """
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
     for strobe in (FULL, FULL >> 8):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests: near or far refuses one access of a swap, at every step of it. No line is lost."""
+"""cocotb tests: near or far memory refuses one access at each step of a swap. No line is lost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MANY, ROUNDS = 8, 40  # near lines, phases of traffic
 
 @cocotb.test()
 async def a_refused_step_loses_no_line(dut: Any) -> None:
-    """Every kind of access, every step, whether or not memory stored what it refused."""
+    """Every kind of access and every step; memory may have stored the refused data or not."""
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
     steps = (("near", False), ("far", False), ("far", True), ("near", True))
@@ -64,7 +64,7 @@ async def a_refused_step_loses_no_line(dut: Any) -> None:
 
 @cocotb.test()
 async def a_refused_write_of_far_is_answered_so(dut: Any) -> None:
-    """One that does not swap: of a line, and of a part of one."""
+    """Whole and partial writes that do not swap."""
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
     for strobe, stored in product((FULL, FULL >> 32), (False, True)):
@@ -87,8 +87,8 @@ async def a_refused_write_of_far_is_answered_so(dut: Any) -> None:
 
 @cocotb.test()
 async def a_read_behind_a_swap_that_is_taken_back_is_answered_once(dut: Any) -> None:
-    """It was answered from the far line before the swap was, and waits to swap back: also when the
-    memory refuses the write with which the swap is taken back, too.
+    """It was answered from the far line before the swap and waits to swap back; also if memory
+    refuses the write that reverts the swap.
     """
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
@@ -112,8 +112,9 @@ async def a_read_behind_a_swap_that_is_taken_back_is_answered_once(dut: Any) -> 
 
 @cocotb.test()
 async def a_write_before_a_swap_is_not_refused_with_it(dut: Any) -> None:
-    """A write of the near line waits behind others for near, and a swap of its set behind it; far
-    refuses what leaves near. The write's data are near's again, and that is its answer.
+    """A write of the near line waits for near memory, and a swap of its set follows. Far memory
+    refuses the line that leaves near memory. The write's data return to near memory, so it is
+    answered OKAY.
     """
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
@@ -138,8 +139,8 @@ async def a_write_before_a_swap_is_not_refused_with_it(dut: Any) -> None:
 
 @cocotb.test()
 async def a_swap_back_waits_for_what_is_being_written(dut: Any) -> None:
-    """The first swap's write is on its way to near, or to far, when the line that left is read and
-    swaps back; far refuses what leaves near then. No line is lost.
+    """The evicted line is read and swaps back while a write of the first swap is in flight; then
+    far memory refuses the line that leaves near memory. No line is lost.
     """
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
@@ -172,8 +173,8 @@ async def a_swap_back_waits_for_what_is_being_written(dut: Any) -> None:
 
 @cocotb.test()
 async def refused_reads_among_others(dut: Any) -> None:
-    """Far refuses some of many reads that answer close together, while near's lines are written:
-    the host is refused as many.
+    """Far memory refuses some of many reads with close responses while near lines are written; the
+    host gets the same number of errors.
     """
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()

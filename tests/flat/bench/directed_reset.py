@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests: a warm reset in every cycle of a swap. Nothing that was answered is lost."""
+"""cocotb tests: a warm reset in every cycle of a swap. No answered write is lost."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from tests.flat.bench.build import BUILDS
 from tests.flat.bench.directed_environment import DirectedEnvironment
 
 LINES = 4  # near lines
-A, B, C = 1, 1 + LINES, 2  # A and B are of one set
+A, B, C = 1, 1 + LINES, 2  # A and B are in one set
 OLD_A, OLD_B, NEW = 0xA, 0xB, 0xC
-LATENCY = 8  # of memory, so that a cut falls between every two handshakes
+LATENCY = 8  # of memory, so that a reset falls between any two handshakes
 LONGEST = 120  # cycles of a swap
-VERY_LATE = 60  # cycles, at most, of a memory that is not reset
+VERY_LATE = 60  # most cycles of a response of a memory that is not reset
 STEP = 5  # cycles
 
 
 async def _cut(environment: DirectedEnvironment, kind: str, cycle: int, late: bool = False) -> None:
-    """Cut an access of B that misses after so many cycles, and look at all that is there. late:
-    memory is not reset, and answers when all is over.
+    """Reset during a miss of B after some cycles, and check all contents. late: memory is not reset
+    and responds after the reset.
     """
     case = f"{kind}, cycle {cycle}"
     await environment.begin(FlatConfig(LINES, environment.build.ratio), latency=LATENCY)
@@ -34,7 +34,7 @@ async def _cut(environment: DirectedEnvironment, kind: str, cycle: int, late: bo
     await environment.cycles(cycle)
     written = kind != "read" and bool(environment.answers.writes)
     await (environment.cut() if late else environment.warm_reset())
-    # The same MSHRs again at once, and another set first: it has none of the answers that were cut.
+    # Use the same MSHRs again at once, first for another set: it must not get the late responses.
     for id, line in enumerate((C, B)):
         environment.ask(line, id=id)
     await environment.answered(2, 0)
@@ -51,7 +51,7 @@ async def _cut(environment: DirectedEnvironment, kind: str, cycle: int, late: bo
 
 @cocotb.test()
 async def a_reset_in_any_cycle_of_a_swap_loses_no_line(dut: Any) -> None:
-    """Every kind of access. The last cuts come when all is done."""
+    """Every kind of access; the last resets are after its end."""
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
     for kind in ("read", "line", "part"):
@@ -62,7 +62,7 @@ async def a_reset_in_any_cycle_of_a_swap_loses_no_line(dut: Any) -> None:
 
 @cocotb.test()
 async def a_memory_that_is_not_reset_may_answer_late(dut: Any) -> None:
-    """No answer is taken for that to another request, and none makes the controller wait."""
+    """Late responses are not mistaken for responses of other requests, and do not block."""
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
     strays = 0
@@ -75,7 +75,7 @@ async def a_memory_that_is_not_reset_may_answer_late(dut: Any) -> None:
 
 @cocotb.test()
 async def answers_that_nobody_waits_for_are_dropped(dut: Any) -> None:
-    """Of any kind and id, while nothing is under way; what comes then is answered as ever."""
+    """Stray responses of any kind and id in an idle controller; later requests work normally."""
     build = BUILDS[os.environ["BENCH_SIZE"]]
     environment = DirectedEnvironment(dut, build)
     await environment.start()
@@ -97,8 +97,8 @@ async def answers_that_nobody_waits_for_are_dropped(dut: Any) -> None:
 
 @cocotb.test()
 async def answers_to_nobody_amid_others_are_dropped(dut: Any) -> None:
-    """Of an id that has nothing under way, while another one has: in any cycle of a swap, and of an
-    access of dedicated memory. The true answer is still waited for, and taken.
+    """Stray responses of an unused id while another id is in use, in any cycle of a swap and of an
+    access to dedicated memory. The right response is still expected and accepted.
     """
     build = BUILDS[os.environ["BENCH_SIZE"]]
     environment = DirectedEnvironment(dut, build)
@@ -136,7 +136,9 @@ async def answers_to_nobody_amid_others_are_dropped(dut: Any) -> None:
 
 @cocotb.test()
 async def a_quiet_controller_may_be_reset(dut: Any) -> None:
-    """Amid traffic: from the quiesce on no request is taken, and all that were are answered."""
+    """During traffic: after the quiesce no request is accepted, and all accepted ones are
+    answered.
+    """
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
     await environment.begin(FlatConfig(LINES, environment.build.ratio))
@@ -156,7 +158,7 @@ async def a_quiet_controller_may_be_reset(dut: Any) -> None:
         while not environment.quiet():
             await environment.cycles(1)
         answers = environment.answers
-        # The address of a write of which the data were accepted is, too.
+        # The address of a write whose data were accepted is still accepted.
         assert len(answers.accepted) <= taken + 2, f"cycle {cycle}"
         assert len(answers.reads) + len(answers.writes) == len(answers.accepted), f"cycle {cycle}"
         assert environment.near.idle and environment.far.idle
@@ -172,7 +174,9 @@ async def a_quiet_controller_may_be_reset(dut: Any) -> None:
 
 @cocotb.test()
 async def what_belongs_to_a_write_is_taken_once_quiesced(dut: Any) -> None:
-    """Its address behind its data, and its data behind its address; nothing of another one."""
+    """The address after its data and the data after its address are still accepted, but no other
+    write.
+    """
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
     await environment.begin(FlatConfig(LINES, environment.build.ratio))

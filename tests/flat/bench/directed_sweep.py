@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests: near refuses writes of the sweep behind a power-up."""
+"""cocotb tests: near memory refuses writes of the sweep after power-up."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tests.flat.bench.build import BUILDS
 from tests.flat.bench.directed_environment import DirectedEnvironment
 
 LINES = 33  # near lines
-CHANCE = 0.2  # of a write to be refused
-LATE = 60  # cycles, at most, of a near memory that is not reset
+CHANCE = 0.2  # probability that a write is refused
+LATE = 60  # most cycles of a response of a near memory that is not reset
 
 
 @cocotb.test()
 async def no_request_is_taken_before_every_write_of_the_sweep_was_accepted(dut: Any) -> None:
-    """Writes are refused at random, one by one and in a row, first and last, and not stored. What
-    is refused is written again, and counted; a line that was accepted is never left out.
+    """Random writes are refused and not stored: single and successive ones, the first and the last.
+    Refused writes are counted and repeated, and no line is left out.
     """
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
@@ -48,8 +48,8 @@ async def no_request_is_taken_before_every_write_of_the_sweep_was_accepted(dut: 
 
 @cocotb.test()
 async def a_sweep_that_is_cut_takes_no_late_answer(dut: Any) -> None:
-    """Near is not reset, and acknowledges or refuses late what was written before. The sweep begins
-    anew and writes every line; what it does not wait for any more is dropped, and no error of it.
+    """Near memory is not reset and responds late to earlier writes. The sweep restarts and writes
+    every line; late responses are dropped and their errors ignored.
     """
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()

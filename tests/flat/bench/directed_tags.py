@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests: a near line's sideband is not what was written."""
+"""cocotb tests of near lines whose sideband differs from the written one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.flat.bench.sideband import Verdict
 
 OTHER = 2  # another set
 BAD = 0xBAD
-PARTS = (None, FULL, FULL >> 32)  # strobes of an access: a read, a write, a partial one
+PARTS = (None, FULL, FULL >> 32)  # strobes of a read, a write and a partial write
 SEED = 20261122
 
 
@@ -30,7 +30,7 @@ class Tags(DirectedEnvironment):
     """Sets whose sidebands are damaged."""
 
     async def begin_with(self, tags: dict[int, int]) -> None:
-        """All lines of set A hold these, by tag, and A's is near."""
+        """Start with these contents of A's set, by tag, and A near."""
         await begin(self)
         for tag, value in tags.items():
             self.ask(A + tag * LINES, value)
@@ -41,11 +41,11 @@ class Tags(DirectedEnvironment):
         self.play()
 
     def damage(self, set_index: int, flips: int) -> None:
-        """Bits of a set's word flip."""
+        """Flip bits of a set's word."""
         self.near.sidebands[set_index] ^= flips
 
     def poison(self, set_index: int, poisoned: int = 1) -> None:
-        """Near's line of a set is poisoned."""
+        """Poison the near line of a set."""
         data, _ = self.near.store.read(set_index)
         self.near.store.lines[set_index] = data, poisoned
 
@@ -58,7 +58,9 @@ class Tags(DirectedEnvironment):
         return answers.reads[-1][2] if strobe is None else answers.writes[-1][2]
 
     async def all_refused(self, case: Any = "") -> int:
-        """Every access of every line of A's set, and that nothing comes of it. How many."""
+        """Check that every access of every line of A's set is refused without effects. Returns
+        their number.
+        """
         accesses = [(A + tag * LINES, s) for tag in range(self.build.ratio + 1) for s in PARTS]
         await self.settle()
         self.play()
@@ -73,13 +75,13 @@ class Tags(DirectedEnvironment):
         return len(accesses)
 
     async def as_written(self, case: Any = "") -> None:
-        """A's set holds what `begin` wrote."""
+        """Check that A's set has the contents of `begin`."""
         held = await self.read((A, B))
         assert held == [(OKAY, OLD_A), (OKAY, OLD_B)], f"{case}: {held}"
         assert not any(self.answers.poisoned[-2:]), case
 
     async def counted(self, *names: str) -> list[int]:
-        """Some counters, which show what happened some cycles later."""
+        """Counters, which are updated some cycles late."""
         await self.cycles(4)
         return [int(getattr(self.dut, f"counters_{name}").value) for name in names]
 
@@ -111,7 +113,7 @@ def tags(test: Callable[[Tags], Awaitable[None]]) -> Any:
 
 @tags
 async def a_poisoned_word_with_a_flipped_tag_is_not_trusted(environment: Tags) -> None:
-    """Whatever bit it is: poison says that more is wrong than a code corrects."""
+    """For every bit: poison means that more is wrong than the code can correct."""
     for bit in range(environment.near.code.bits):
         environment.poison(A)
         environment.damage(A, 1 << bit)
@@ -119,7 +121,7 @@ async def a_poisoned_word_with_a_flipped_tag_is_not_trusted(environment: Tags) -
         environment.damage(A, 1 << bit)
         environment.poison(A, 0)
         await environment.as_written(bit)
-        environment.ask(A, OLD_A)  # it is near again
+        environment.ask(A, OLD_A)  # A is near again
         await environment.answered(0, 1)
         await environment.settle()
         environment.play()
@@ -128,7 +130,7 @@ async def a_poisoned_word_with_a_flipped_tag_is_not_trusted(environment: Tags) -
 
 @tags
 async def a_poisoned_word_is_trusted_when_its_code_is_clean(environment: Tags) -> None:
-    """Its data are poison and travel, its tags are right, B is not harmed."""
+    """Its poisoned data are swapped, its tags are right, and B is unchanged."""
     environment.poison(A)
     assert await environment.read((B, A)) == [(OKAY, OLD_B), (OKAY, OLD_A)]
     assert environment.answers.poisoned == [0, 1]
@@ -140,7 +142,7 @@ async def a_poisoned_word_is_trusted_when_its_code_is_clean(environment: Tags) -
 
 @tags
 async def an_illegal_permutation_is_not_trusted(environment: Tags) -> None:
-    """Also when its code is right. With a ratio of 1 there is none."""
+    """Also if its code is right. With a ratio of 1 there are no illegal permutations."""
     code = environment.near.code
     permutations = range(1 << code.ratio * code.tag_bits)
     illegal = [payload for payload in permutations if not code.legal(payload)]
@@ -158,7 +160,7 @@ async def an_illegal_permutation_is_not_trusted(environment: Tags) -> None:
 
 @tags
 async def a_flipped_bit_is_corrected(environment: Tags) -> None:
-    """Every bit, of the word of a set that is read, that is swapped, and that counts."""
+    """For every bit, in words of sets that are read, swapped, and counted."""
     near, code = environment.near, environment.near.code
     for bit in range(code.bits):
         good = near.sidebands[A]
@@ -180,8 +182,8 @@ async def a_flipped_bit_is_corrected(environment: Tags) -> None:
 
 @tags
 async def a_set_that_is_untrusted_is_refused_and_left_as_it_is(environment: Tags) -> None:
-    """Any two bits, poisoned or not: all its lines are refused, for as long as the word is there;
-    when it is right again, so is all else. It is counted, and told; other sets are as ever.
+    """For any two bits, poisoned or not: all lines of the set are refused while the word is
+    damaged, and work again afterwards. It is counted and reported, and other sets work normally.
     """
     values = {tag: 0x100 + tag for tag in range(2, environment.build.ratio + 1)}
     await environment.begin_with(values)
@@ -207,7 +209,7 @@ async def a_set_that_is_untrusted_is_refused_and_left_as_it_is(environment: Tags
 
 @tags
 async def the_first_set_that_is_untrusted_is_told(environment: Tags) -> None:
-    """Until software has seen it; then the next one that is asked for."""
+    """The first one is reported until software re-arms it, then the next one."""
     for set_index in (OTHER, A, 0):
         environment.damage(set_index, 0b11)
     assert environment.untrusted()[0] == 0
@@ -224,7 +226,7 @@ async def the_first_set_that_is_untrusted_is_told(environment: Tags) -> None:
 
 @tags
 async def a_word_of_another_set_is_not_trusted(environment: Tags) -> None:
-    """Two sets' words are exchanged: both have good codes, of the other one."""
+    """The words of two sets are exchanged: each has a valid code of the other set."""
     sidebands = environment.near.sidebands
     sidebands[A], sidebands[OTHER] = sidebands[OTHER], sidebands[A]
     await environment.all_refused()
@@ -235,7 +237,7 @@ async def a_word_of_another_set_is_not_trusted(environment: Tags) -> None:
 
 @tags
 async def neither_zeros_nor_ones_are_trusted(environment: Tags) -> None:
-    """What memory that was never written may say."""
+    """The possible contents of memory that was never written."""
     good = dict(environment.near.sidebands)
     for set_index in range(LINES):
         for word in (0, (1 << environment.near.code.bits) - 1):
@@ -247,7 +249,7 @@ async def neither_zeros_nor_ones_are_trusted(environment: Tags) -> None:
 
 @tags
 async def requests_that_share_an_mshr_are_refused_with_the_first(environment: Tags) -> None:
-    """Also when only a later one's near read is bad, up to the end of the MSHR."""
+    """Also if only a later request's near read is bad, until the MSHR is free."""
     near = environment.near
     for bad in range(4):
         environment.play()
@@ -284,7 +286,7 @@ async def requests_that_share_an_mshr_are_refused_with_the_first(environment: Ta
 
 @tags
 async def a_repaired_set_is_poisoned_and_as_after_power_up(environment: Tags) -> None:
-    """Whatever memory refused before. Its lines are poison until they are written."""
+    """After any refusals of memory. Its lines are poisoned until they are written."""
     ratio = environment.build.ratio
     of_set = [A + tag * LINES for tag in range(ratio + 1)]
     steps = [None, *(("far", k) for k in range(ratio)), ("near", 0)]
@@ -339,7 +341,7 @@ async def a_repaired_set_is_poisoned_and_as_after_power_up(environment: Tags) ->
 
 @tags
 async def a_repair_waits_for_what_is_in_flight(environment: Tags) -> None:
-    """It comes amid a stream of swaps of other sets: none is lost."""
+    """A repair during swaps of other sets, none of which is lost."""
     sets, tags_of_set = (0, 2, 3), range(environment.build.ratio + 1)
     lines = [set_index + tag * LINES for set_index in sets for tag in tags_of_set]
     for delay in range(0, 120, 8):
@@ -366,7 +368,7 @@ async def a_repair_waits_for_what_is_in_flight(environment: Tags) -> None:
 
 @tags
 async def it_is_not_quiet_amid_a_repair(environment: Tags) -> None:
-    """A quiesce comes in any cycle of it: only behind it is nothing on its way."""
+    """With a quiesce in any cycle of the repair, the controller is quiet only after it."""
     for delay in range(30):
         await begin(environment)
         environment.damage(A, 0b11)
@@ -387,7 +389,7 @@ async def it_is_not_quiet_amid_a_repair(environment: Tags) -> None:
 
 @tags
 async def requests_wait_while_a_set_is_repaired(environment: Tags) -> None:
-    """Far takes its time to answer the repair; none of them comes to near before."""
+    """Far memory answers the repair late, and no request reaches near memory before."""
     environment.damage(A, 0b11)
     assert await environment.access(A, None) != OKAY
     await environment.settle()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests: bits flip in the controller's own memories. Nothing wrong comes out unpoisoned.
+"""cocotb tests: bits flip in the controller's memories. No wrong data come out unpoisoned.
 
-FLIPS: how many of the campaign, of `make soak`.
+FLIPS: number of flips of the campaign, for `make soak`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from tests.flat.bench.directed_environment import DirectedEnvironment
 from tests.flat.bench.environment import Environment, random_config
 
 FLIPS = int(os.environ.get("FLIPS", "300"))
-CYCLES = 1500  # of a seed
-SEEDS = 30  # at most, until a flipped bit of each memory was read
+CYCLES = 1500  # per seed
+SEEDS = 30  # most seeds until a flipped bit of each memory was read
 LINES = 8  # near lines
-A, B, C = 1, 1 + LINES, 2  # A and B are of one set
+A, B, C = 1, 1 + LINES, 2  # A and B are in one set
 TWINS = 16  # pairs of bits
-# Where each memory is in the design.
+# The instance of each memory in the design.
 MEMORIES = {
     FaultMemory.LINES: ["lines.rows.ram"],
     FaultMemory.WRITES: ["data.ram"],
@@ -40,14 +40,14 @@ MEMORIES = {
     FaultMemory.LEAVING_ANSWERS: ["responses.out.queue"],
     FaultMemory.LEAVING_LINES: ["sequencer.queue.queue", "sequencer.queue_1.queue"],
 }
-# Those in which hardly ever something waits.
+# Memories that are rarely used.
 SELDOM = {FaultMemory.FETCHES, FaultMemory.LEAVING_ANSWERS, FaultMemory.LEAVING_LINES}
 WHOSE = ("id_valid", "id_bits", "line_valid", "line_bits")
 PINS = ("fault_corrected", "fault_uncorrected", *WHOSE)
 
 
 class Faults:
-    """What the memories told, by number: corrected, uncorrected; and the last id and line."""
+    """Reports of the memories by number: corrected, uncorrected, and the last id and line."""
 
     def __init__(self, dut: Any) -> None:
         self.counts: Counter[tuple[FaultMemory, str]] = Counter()
@@ -68,7 +68,7 @@ class Faults:
 
 @cocotb.test()
 async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
-    """Under random traffic, in lock-step with the golden model: all is as if none had flipped."""
+    """Under random traffic in lock-step with the golden model, as if no bit had flipped."""
     build = BUILDS[os.environ["BENCH_SIZE"]]
     environment = Environment(dut, build, Counter())
     await environment.start()
@@ -98,10 +98,10 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
 
 
 class Injected(DirectedEnvironment):
-    """Flips are asked for by pins."""
+    """Injects flips by pins."""
 
     async def arm(self, memory: FaultMemory, double: int) -> None:
-        """Of the next word of a memory a bit is flipped, or two."""
+        """Flip one or two bits of the next word of a memory."""
         writer(self.dut.inject_bits_memory)(memory)
         Flag(self.dut.inject_bits_double, 1 - double).set(double)
         self.inject.set(1)
@@ -112,7 +112,9 @@ class Injected(DirectedEnvironment):
 
 @cocotb.test()
 async def two_flipped_bits_are_poison(dut: Any) -> None:
-    """And one is nothing; each is told once, with whose it was. A full write heals the line."""
+    """One flipped bit has no effect. Each is reported once, with its origin. A full write clears
+    the poison.
+    """
     build = BUILDS[os.environ["BENCH_SIZE"]]
     environment = Injected(dut, build)
     await environment.start()
@@ -124,7 +126,7 @@ async def two_flipped_bits_are_poison(dut: Any) -> None:
             case = f"{memory.name}, {1 + double} bits"
             await environment.arm(memory, double)
             wanted = {A: ~A & FULL, B: ~B & FULL, C: ~C & FULL}
-            if memory == FaultMemory.LINES:  # A is kept while B comes near
+            if memory == FaultMemory.LINES:  # A is kept while B moves near
                 hurt, whose = A, (0, 0, 1, A)
                 await environment.read((B,))
                 await environment.settle()
@@ -164,8 +166,8 @@ async def two_flipped_bits_are_poison(dut: Any) -> None:
 
 @cocotb.test()
 async def two_flipped_bits_side_by_side_are_poison(dut: Any) -> None:
-    """In a line that is kept while the other one comes near, wherever they are. Two that are in two
-    codes are corrected.
+    """At any position in a line that is kept during a swap. Two flips in different codes are
+    corrected.
     """
     build = BUILDS[os.environ["BENCH_SIZE"]]
     environment = DirectedEnvironment(dut, build)
@@ -197,8 +199,8 @@ async def two_flipped_bits_side_by_side_are_poison(dut: Any) -> None:
 
 @cocotb.test()
 async def what_is_on_its_way_is_corrected_or_lost_aloud(dut: Any) -> None:
-    """Answers that the host does not take, and lines that near does not: as many as fill the
-    register slices, and more. Two flipped bits cost one of them, which is told.
+    """Responses that the host does not accept, and lines that near memory does not accept: more
+    than fit the register slices. Two flipped bits lose one of them, which is reported.
     """
     environment = Injected(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()

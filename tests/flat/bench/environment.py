@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A controller between a host, near and far, all stepped by one coroutine."""
+"""A controller with a host, near and far memory, all stepped by one coroutine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.flat.bench.traffic import Traffic
 
 PATIENCE = 20_000  # cycles in which everything under way must have ended
 STEP = 30  # cycles, more than between two accesses of a swap
-MEMORIES = FaultMemory.LEAVING_LINES + 1  # that have a code
+MEMORIES = FaultMemory.LEAVING_LINES + 1  # memories with a code
 COUNTERS = {
     "hits": "hits",
     "misses": "misses",
@@ -48,9 +48,9 @@ def any_policy(rng: Random) -> tuple[str, int]:
 def any_config(
     rng: Random, lines: int, ratio: int, dedicated: Callable[[int], tuple[int, int]]
 ) -> FlatConfig:
-    """Sizes that need not be powers of two, any policy, often a dedicated range.
+    """Random sizes (not only powers of two), any policy, often a dedicated range.
 
-    lines: that there are addresses of. dedicated: draws a range, of near lines.
+    lines: number of addressable lines. dedicated: draws a range of near lines.
     """
     near = rng.choice((1, 2, 5, 16, 33, lines // (ratio + 3)))
     policy, n = any_policy(rng)
@@ -59,7 +59,7 @@ def any_config(
 
 
 def random_config(rng: Random, build: Build) -> FlatConfig:
-    """Of a controller by itself."""
+    """The configuration of a stand-alone controller."""
 
     def dedicated(near: int) -> tuple[int, int]:
         start = rng.choice((0, near // 2, (build.ratio + 1) * near))
@@ -69,9 +69,7 @@ def random_config(rng: Random, build: Build) -> FlatConfig:
 
 
 class Sound:
-    """No memory of the controller tells of a flipped bit while none is flipped: what is stored has
-    the right check bits.
-    """
+    """Checks that no memory reports a flip without one, so all words have valid check bits."""
 
     def __init__(self, dut: Any) -> None:
         kinds = ("corrected", "uncorrected")
@@ -86,7 +84,7 @@ class Sound:
 
 
 class Environment:
-    """One controller; `restart` begins anew with empty memories."""
+    """One controller; `restart` starts again with empty memories."""
 
     near_type: type[Near] = Near
 
@@ -99,7 +97,7 @@ class Environment:
         self.quiesce, self.quiet = Flag(dut.quiesce), reader(dut.quiet)
         self._ready = reader(dut.initialised)
         self._outcome = reader(dut.outcome_valid), reader(dut.outcome_bits_kind)
-        self.watchers: list[Any] = [Sound(dut)]  # who else looks on
+        self.watchers: list[Any] = [Sound(dut)]  # further observers
         self.t = 0
 
     async def start(self) -> None:
@@ -112,12 +110,12 @@ class Environment:
         await self.sweep()
 
     def judged(self, now: bool) -> None:
-        """Whether near's and far's ports are held to AXI: not when memory has another reset."""
+        """Whether near and far ports are checked for AXI rules; not if memory has another reset."""
         for checker in (self.dut.near_checker, self.dut.far_checker):
             checker.enabled.value = int(now)
 
     async def power_up(self, rng: Random, config: FlatConfig) -> None:
-        """As far as the reset, which is still there."""
+        """Power up, with reset still asserted."""
         self.rng, self.config, dut = rng, config, self.dut
         self.reset.set(1)
         self.power_on.set(1)
@@ -138,7 +136,7 @@ class Environment:
             await self.edge
 
     async def sweep(self) -> None:
-        """End the reset, and wait until near is swept."""
+        """End the reset and wait for the sweep of near memory."""
         self.reset.set(0)
         self.power_on.set(0)
         await self.edge
@@ -148,7 +146,7 @@ class Environment:
         self.near.swept()
 
     async def cycles(self, count: int) -> None:
-        """So many cycles."""
+        """Run for a number of cycles."""
         parts = (self.master, self.tap, self.near, self.far, *self.watchers)
         valid, kind = self._outcome
         for _ in range(count):
@@ -161,7 +159,7 @@ class Environment:
             self.t = t + 1
 
     def phase(self) -> None:
-        """Other traffic, other memories."""
+        """Change the traffic and the memories' behaviour."""
         self.traffic.focus()
         for part in (self.master, self.near, self.far):
             part.profile = StimulusProfile.random(self.rng)
@@ -169,7 +167,7 @@ class Environment:
         self.near.profile.poison = self.far.profile.poison = 0.0
 
     async def settle(self) -> None:
-        """No new requests, until everything was answered and written."""
+        """Stop new requests and wait until everything is complete."""
         parts = (self.master, self.near, self.far, self.scoreboard)
         for part in parts[:3]:
             part.profile = StimulusProfile.quiet()
@@ -183,14 +181,14 @@ class Environment:
         self.scoreboard.fail(self.t, f"not done after {PATIENCE} cycles: {left}")
 
     def counters(self) -> dict[str, int]:
-        """What the controller counted, by the names of the results."""
+        """The controller's counters by the names of results."""
         return {
             name: reader(getattr(self.dut, f"counters_{pin}"))()
             for name, pin in (COUNTERS | {"forwarded": "forwarded"}).items()
         }
 
     async def check(self) -> None:
-        """Everything that can be looked at once traffic has ended."""
+        """All checks that are possible after the traffic."""
         await self.settle()
         seen = self.counters()
         forwarded = seen.pop("forwarded")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Near and far: what is below the controller, counted."""
+"""Near and far memory below the controller, with counted accesses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.flat.bench.sideband import SidebandCode, Verdict
 
 
 class Lines(Store):
-    """Contents of one memory; what was never written is as the golden model's."""
+    """Contents of one memory; unwritten lines are as in the golden model."""
 
     def __init__(self, initial: Any) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class Lines(Store):
 
 
 class Accesses:
-    """What a port was asked for; every access is of one whole line."""
+    """The accesses of a port; each is of one whole line."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -40,7 +40,7 @@ class Accesses:
 
     @property
     def poisoned(self) -> int:
-        """Lines that were returned poisoned, and not refused."""
+        """Lines that were returned poisoned and not refused."""
         beats = (beat for of_id in self.from_memory.values() for beat in of_id)
         return sum(resp == OKAY and user for _, resp, _, user, *_ in beats)
 
@@ -55,15 +55,15 @@ class Accesses:
 
 
 class Refusing(Memory):
-    """Refuses what it is told to, and what its profile says."""
+    """Refuses requested accesses, and random ones by its profile."""
 
     def __init__(self, *args: Any) -> None:
         self.refusals: list[bool] = []  # the next accesses to refuse: whether a write
-        self.refused: Counter[bool] = Counter()  # those that were, so far
+        self.refused: Counter[bool] = Counter()  # refused so far
         super().__init__(*args)
 
     def refuses(self, write: bool) -> bool:
-        """The next access of this kind that is to be refused, or by chance."""
+        """Whether to refuse this access: as requested, or at random."""
         told = write in self.refusals
         if told:
             self.refusals.remove(write)
@@ -73,7 +73,7 @@ class Refusing(Memory):
 
 
 class Near(Refusing):
-    """Near, with a sideband for each line."""
+    """Near memory with a sideband for each line."""
 
     SIDEBAND = ("sideband",)
 
@@ -95,9 +95,8 @@ class Near(Refusing):
         self.sidebands[line] = values[0]
 
     def swept(self) -> None:
-        """The controller is ready: every line of the sets is zero, with the sideband of
-        power-up; no other was written, none was read. From now on there is what the golden model
-        has there.
+        """The sweep ended: check that exactly the lines of the sets are zero with the sideband of
+        power-up, and that no line was read. From now on contents are the golden model's.
         """
         zeroes = dict.fromkeys(self._swept, (0, 0))
         found = {line: self.sidebands.get(line) for line in self._swept}
@@ -111,7 +110,7 @@ class Near(Refusing):
         self.accesses.counts.clear()
 
     def tags(self, set_index: int) -> list[int]:
-        """The tag in each slot of a set, as the controller has to have written it."""
+        """The tag in each slot of a set, as the controller wrote it."""
         verdict, payload = self.code.read(set_index, self.sidebands[set_index])
         assert verdict is Verdict.CLEAN, (
             f"set {set_index}: {self.sidebands[set_index]:#x}: {verdict}"
@@ -120,7 +119,7 @@ class Near(Refusing):
 
 
 class Far(Refusing):
-    """Far: far slot s of a set is line s L + set."""
+    """Far memory: far slot s of a set is line s L + set."""
 
     def __init__(self, dut: Any, rng: Random, config: FlatConfig, prefix: str = "") -> None:
         self.accesses = Accesses()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must come out of the host's port: what the golden model says, in acceptance order."""
+"""Checks the host port's responses against the golden model, in order of acceptance."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from anemone.golden.flat import FlatMemory
 from tests.bench.difference import Difference
 from tests.bench.requests import DECERR, FULL, OKAY, Request
 
-SHOWN = 60  # of the last things on the pins, in a failure
+SHOWN = 60  # last pin events that a failure prints
 
 
 class Scoreboard:
-    """The golden model in lock-step: a beat is played on it when it has its place in the order."""
+    """The golden model in lock-step: it runs a beat when the beat gets its position in the
+    order.
+    """
 
     def __init__(self, golden: FlatMemory, cover: Counter[str]) -> None:
         self.golden, self.cover = golden, cover
@@ -44,7 +46,7 @@ class Scoreboard:
         self._accepted[request.write] += ((request, k) for k in range(request.len + 1))
 
     def taken(self, t: int, write: bool, id: int, line: int) -> None:
-        """A beat of what was accepted has its place in the order."""
+        """An accepted beat got its position in the order."""
         self.log.append((t, "write" if write else "read", id, line))
         if not self._accepted[write]:
             self.fail(t, f"a beat of id {id}, line {line}, that was not accepted")
@@ -71,7 +73,7 @@ class Scoreboard:
         if request.write:
             text, strobe, poison = request.data[k]
             golden.write(line, int(text, 2).to_bytes(64, "little"), strobe)
-            # A whole line brings its own poison; a part only adds some.
+            # A whole write replaces the line's poison; a partial write only adds to it.
             old = 0 if strobe == FULL else self.poison.get(line, 0)
             self.poison[line] = old | poison if strobe else old
             data = b""

@@ -9,7 +9,7 @@ BENCH = Bench(
     work=WORK,
     builds=BUILDS,
     simulator=built,
-    # Most of the beats on the builds that take most of them in a cycle.
+    # Builds with a higher throughput run more beats.
     seeds={
         "flat1": [(0, 130), (130, 130)],
         "flat2": [(0, 130)],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The code of near's sidebands, as docs/flat.md has it: written from there, bit by bit."""
+"""The code of near memory's sidebands, implemented bit by bit from docs/flat.md."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _by_weight(numbers: list[int]) -> list[int]:
 
 
 class Verdict(Enum):
-    """What a word is worth."""
+    """The result of checking a word."""
 
     CLEAN = 0
     CORRECTED = 1
@@ -22,7 +22,7 @@ class Verdict(Enum):
 
 
 class SidebandCode:
-    """The words of a controller with so many far lines a set."""
+    """The code of a controller with `ratio` far lines per set."""
 
     def __init__(self, ratio: int) -> None:
         self.ratio = ratio
@@ -34,13 +34,13 @@ class SidebandCode:
 
     @cached_property
     def payload_columns(self) -> list[int]:
-        """The check bits that each payload bit is in."""
+        """The check bits that depend on each payload bit."""
         threes = [n for n in range(self.top) if n.bit_count() == 3]
         return [self.top + 3, *_by_weight(threes)][: self.payload_bits]
 
     @cached_property
     def set_columns(self) -> list[int]:
-        """The check bits that each bit of the set's number is in."""
+        """The check bits that depend on each bit of the set's number."""
         even = [n for n in range(1, self.top) if n.bit_count() % 2 == 0]
         odd_ones, others = [n for n in even if n & 1], [n for n in even if not n & 1]
         return _by_weight(odd_ones) + _by_weight(others)
@@ -59,18 +59,18 @@ class SidebandCode:
         return self.checks(set_index, payload) << self.payload_bits | payload
 
     def tags(self, payload: int) -> list[int]:
-        """The tag in each slot; one twice where the payload has no permutation."""
+        """The tag in each slot; a tag occurs twice if the payload is not a permutation."""
         width = self.tag_bits
         tags = [(payload >> s * width & ((1 << width) - 1)) ^ s for s in range(self.ratio)]
         left = set(range(self.ratio + 1)) - set(tags)
         return [*tags, *sorted(left)]
 
     def legal(self, payload: int) -> bool:
-        """It has a permutation."""
+        """Whether the payload is a permutation."""
         return sorted(self.tags(payload)) == list(range(self.ratio + 1))
 
     def read(self, set_index: int, word: int, poison: bool = False) -> tuple[Verdict, int]:
-        """What a word read for a set is worth, and its payload. A poisoned one is not corrected."""
+        """(verdict, payload) of a word read for a set. A poisoned word is not corrected."""
         payload = word & (1 << self.payload_bits) - 1
         syndrome = self.checks(set_index, payload) ^ word >> self.payload_bits
         verdict = Verdict.CLEAN

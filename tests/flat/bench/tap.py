@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sees the order that a swap controller gives the host's beats."""
+"""Observes the order that a swap controller gives the host's beats."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from tests.bench.pins import reader
 
 
 class Ordered(Protocol):
-    """Who is told."""
+    """The interface of an observer."""
 
     def taken(self, t: int, write: bool, id: int, line: int) -> None:
-        """A beat has its place in the order."""
+        """A beat got its position in the order."""
 
 
 class Tap:
-    """On the beats that leave HostRequests."""
+    """Observes the beats that leave HostRequests."""
 
     def __init__(self, controller: Any, scoreboard: Ordered) -> None:
         self.scoreboard = scoreboard

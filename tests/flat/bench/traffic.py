@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random requests of a host: few sets, so that they meet while a swap is under way."""
+"""Random requests of a host to few sets, so that they conflict with swaps in flight."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.flat.bench.build import Build
 
 
 class Rivals:
-    """Lines of a few sets by turns, each set's one behind the other, some times each: swaps of
-    several tags in one MSHR, and counts of misses in a row, with other MSHRs' between them.
+    """Lines of few alternating sets, each line several times: causes swaps of several tags in one
+    MSHR, and counts of consecutive misses, interleaved with other MSHRs.
     """
 
     def __init__(self, rng: Random, config: FlatConfig) -> None:
@@ -40,12 +40,12 @@ class Traffic(Transfers):
         self.focus()
 
     def focus(self) -> None:
-        """Another phase: other sets."""
+        """Start another phase with other sets."""
         rng, config = self.rng, self.config
         self._sets = [rng.randrange(config.near_lines) for _ in range(rng.choice((1, 2, 4, 16)))]
         self._kind = rng.choice(("hot", "hot", "rivals", "uniform", "scan", "mixed", "mixed"))
         self._rivals = Rivals(rng, config)
-        self._whole = rng.choice((0.0, 0.5, 0.9, 1.0))  # writes of all bytes
+        self._whole = rng.choice((0.0, 0.5, 0.9, 1.0))  # share of whole writes
         self._next = rng.randrange(config.lines)
 
     def __call__(self, write: bool, profile: StimulusProfile) -> Request:

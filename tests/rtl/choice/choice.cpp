@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the faults in a simulator is chosen: ANEMONE_FAULT=n the n-th, without it none.
+// Chooses one of the faults in a simulator: ANEMONE_FAULT=n for the n-th, none if it is not set.
 #include <cstdlib>
 
 extern "C" int chosen_fault() {

@@ -86,6 +86,18 @@ struct anemone_translation {
 	struct anemone_field primary, sub;
 };
 
+/*
+ * Hash of the offset, so that a sketch counts more places than it has counters:
+ * (offset * multiplier mod 2^ANEMONE_HASH_BITS) * size >> ANEMONE_HASH_BITS.
+ * A region then has `size` counters, rounded up to a power of two.
+ */
+#define ANEMONE_HASH_BITS 27
+
+struct anemone_hash {
+	__u32 multiplier; /* odd, less than 2^ANEMONE_HASH_BITS */
+	__u32 size;       /* 0: no hash */
+};
+
 struct anemone_operation {
 	union {
 		__u64 operand;
@@ -105,7 +117,8 @@ struct anemone_spec {
 	__u32 flags;
 	__u8 width; /* bits of a counter: 8, 16, 32, 64; 0 is 64 */
 	__u8 pad[7];
-	__u64 reserved[4]; /* must be 0 */
+	struct anemone_hash hash;
+	__u64 reserved[3]; /* must be 0 */
 };
 
 /* --- The device ------------------------------------------------------------------------------ */

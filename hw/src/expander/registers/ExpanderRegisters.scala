@@ -30,7 +30,7 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
   })
   private val map = new RegisterMap(io.bus)
   map.read(at.id, 0 -> "h414e454d4f4e4531".U(64.W))
-  map.read(at.version, 0 -> 1.U(16.W), 16 -> 1.U(16.W))
+  map.read(at.version, 0 -> 2.U(16.W), 16 -> 1.U(16.W))
   map.read(
     at.capability,
     0 -> io.in.capability.pipelines,
@@ -50,6 +50,7 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     40 -> io.in.features.operandSources,
     48 -> io.in.features.flatRatio,
     56 -> io.in.features.acknowledges,
+    57 -> io.in.features.hash,
     63 -> io.in.features.flatMemory
   )
   map.read(at.window, 0 -> io.in.window.bytes)
@@ -141,6 +142,7 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     1 -> ruleControl.reads,
     2 -> ruleControl.writes,
     4 -> ruleControl.near,
+    6 -> ruleControl.hash,
     8 -> ruleControl.counterWidth,
     16 -> ruleControl.operandSource,
     24 -> ruleControl.op,
@@ -187,6 +189,10 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     io.ruleCommit,
     0 -> io.ruleCommit.bits.pipeline
   )(io.ruleCommit.bits.pipeline < p.nemo.pipelines.U && io.ruleCommitLegal)
+
+  private val ruleHash = RegInit(0.U.asTypeOf(new RuleHashRegister))
+  map.storage(at.ruleHash, 0 -> ruleHash.multiplier, 32 -> ruleHash.size)
+  io.out.ruleHash := ruleHash
 
   for (i <- 0 until p.flatChannels) {
     val base = at.flat.first + at.flat.stride * i

@@ -25,6 +25,7 @@ class FeaturesRegister extends Bundle {
   val operandSources = UInt(4.W)
   val flatRatio = UInt(4.W)
   val acknowledges = Bool()
+  val hash = Bool()
   val flatMemory = Bool()
 }
 
@@ -126,6 +127,7 @@ class RuleControlRegister extends Bundle {
   val reads = Bool()
   val writes = Bool()
   val near = UInt(2.W)
+  val hash = Bool()
   val counterWidth = UInt(2.W)
   val operandSource = UInt(2.W)
   val op = UInt(4.W)
@@ -153,6 +155,12 @@ class RuleShiftsRegister extends Bundle {
 /** Loads the rule in the registers above into a pipeline; answered when the rule applies. */
 class RuleCommitRegister extends Bundle {
   val pipeline = UInt(6.W)
+}
+
+/** Hash of the offset: (offset * multiplier mod 2^27) * size >> 27. */
+class RuleHashRegister extends Bundle {
+  val multiplier = UInt(27.W)
+  val size = UInt(25.W)
 }
 
 /** Sets (near lines) of the channel. This register and the next two are sampled at the start. */
@@ -306,6 +314,7 @@ class RegisterOutputs(p: ExpanderParams) extends Bundle {
   val ruleOperand = UInt(64.W)
   val ruleNotifyOperand = UInt(64.W)
   val ruleEffectOperand = UInt(64.W)
+  val ruleHash = new RuleHashRegister
   val flat = Vec(p.flatChannels, new FlatOutputs)
   val pipeline = Vec(p.nemo.pipelines, new PipelineOutputs)
 }

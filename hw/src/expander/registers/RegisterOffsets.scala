@@ -38,6 +38,7 @@ object RegisterOffsets {
   val ruleNotifyOperand = 0x138
   val ruleEffectOperand = 0x140
   val ruleCommit = 0x148
+  val ruleHash = 0x150
   val table = 0x200000
 
   object flat {

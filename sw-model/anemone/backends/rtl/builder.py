@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds verilated hardware, once: Chisel to SystemVerilog to C++ to a program.
+"""Builds Verilated hardware when needed: Chisel to SystemVerilog to C++ to a program.
 
-Each configuration has a folder under build/simulator. A change of comments in Scala elaborates anew
-but compiles nothing, and a change of flags compiles without elaborating (anemone.io.build_cache).
+Each configuration has a folder under build/simulator. After a change of comments in Scala it only
+elaborates again, and after a change of flags it only compiles again (anemone.io.build_cache).
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ THREADS = 1
 VERILATOR_FLAGS = (
     "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert", "--threads", str(THREADS),
 )  # fmt: skip
-HOT, COLD = "-O2", "-O0"  # code that runs every cycle; code that runs once
+HOT, COLD = "-O2", "-O0"  # flags for code that runs every cycle, and for code that runs once
 PIECES = ("--output-split", "5000", "--output-split-cfuncs", "2500")
-# Where nothing is optimised this compiles quicker, as Verilator's headers are read once.
+# Without optimisation one file compiles faster, because Verilator's headers are read only once.
 ONE_PIECE = ("--output-split", "0")
 
-# CHECKS=yes: a protocol checker on each AXI port, for a fifth more time (docs/performance.md).
+# CHECKS=yes adds a protocol checker to each AXI port, for 20 % more run time (docs/performance.md).
 CHECKED = os.environ.get("CHECKS") == "yes"
 
 Say = Callable[[str], None]
 
 
 class BackendError(RuntimeError):
-    """A simulator could not be built, or a run of it failed a check. str() says what and where."""
+    """A simulator could not be built, or its run failed a check; str() has the reason and place."""
 
 
 def tell(text: str) -> None:
-    """What a build says while it goes on; a first one takes minutes."""
+    """Print a build's progress, because a first build takes minutes."""
     print(f"simulator: {text}", file=sys.stderr, flush=True)
 
 
@@ -53,9 +53,10 @@ def tell(text: str) -> None:
 class Simulator:
     """Hardware and the harness that drives it.
 
-    key: its folder's name. top: the module. options: those of the elaborator, the top first.
-    harness: folders of C++, of which the last is its own. configuration: what configuration.h says,
-    from which the harness knows the sizes and names the pins, by the elaboration's params.json.
+    key: its folder's name. top: the top module. options: of the elaborator, the top first. harness:
+    folders of C++ sources; the last one is specific to this simulator. configuration: maps the
+    elaboration's params.json to the constants of configuration.h, from which the harness takes
+    sizes and pin names.
     """
 
     key: str
@@ -70,9 +71,9 @@ class Simulator:
 
 
 def build(simulator: Simulator, say: Say = tell) -> Path:
-    """The program that runs a simulator, built if it is not there or out of date.
+    """The program of a simulator, built if it is absent or out of date.
 
-    Safe to call from several processes at once. Raises BackendError.
+    It is safe to call this from several processes at once. Raises BackendError.
     """
     return compile_simulator(simulator, elaborate(simulator, say), simulator.folder, say)
 
@@ -80,10 +81,10 @@ def build(simulator: Simulator, say: Say = tell) -> Path:
 def compile_simulator(
     simulator: Simulator, verilog: Path, folder: Path, say: Say = tell, hot: str | None = None
 ) -> Path:
-    """The program for the SystemVerilog in a folder, `folder`/simulator; compiled if need be.
+    """The program `folder`/simulator for the SystemVerilog in a folder, compiled if necessary.
 
-    hot: how much the compiler is to optimise, instead of HOT: little, for a run of a few cycles.
-    With CHECKED it is another program, whose AXI ports are checked.
+    hot: the compiler's optimisation flag, default HOT; a run of a few cycles needs little
+    optimisation. CHECKED selects a separate program with checkers on its AXI ports.
     """
     hot = hot or HOT
     sources = [p for part in simulator.harness for p in part.iterdir() if p.is_file()]
@@ -114,7 +115,7 @@ def compile_simulator(
 
 
 def elaborate(simulator: Simulator, say: Say = tell) -> Path:
-    """The folder with the SystemVerilog, filelist.f and params.json; emits if need be."""
+    """The folder with the SystemVerilog, filelist.f and params.json, emitted if necessary."""
     first = f"elaborating {simulator.key} (half a minute, and a first build of the hardware's)"
     return emit(simulator.folder / "verilog", run_with(simulator.options), say=lambda: say(first))
 
@@ -130,9 +131,10 @@ def emit(
     sources: Sequence[Path] = (),
     say: Callable[[], None] = lambda: None,
 ) -> Path:
-    """`out`, with what mk/scala.sh's `command(folder)` writes there; anew if one of both changed.
+    """`out` with the output of mk/scala.sh's `command(folder)`, which runs again if the command or
+    a source changed.
 
-    sources: others than hw/src that it is made of. say: called before it is. Raises BackendError.
+    sources: further sources besides hw/src. say: called before a run. Raises BackendError.
     """
     made_of = [*(ROOT / "hw" / "src").rglob("*.scala"), *sources]
     made_of += [ROOT / "build.sc", ROOT / ".mill-version"]
@@ -146,7 +148,7 @@ def emit(
 
 
 def configuration(simulator: Simulator, params: dict) -> str:
-    """configuration.h."""
+    """The content of configuration.h."""
     constants = {**simulator.configuration(params), "THREADS": THREADS}
     lines = ["// Generated from params.json by anemone.backends.rtl.builder.", "#pragma once"]
     lines += [f"#define BUILT_{name} {value}" for name, value in constants.items()]
@@ -187,7 +189,7 @@ def _make(simulator: Simulator, objects: Path, hot: str) -> list[str]:
 
 
 def _tool(name: str) -> str:
-    """A program of the environment this Python is in, before any other of its name."""
+    """The path of a program; this Python's environment takes precedence over PATH."""
     own = Path(sys.executable).parent / name
     found = str(own) if own.exists() else shutil.which(name)
     if not found:
@@ -205,7 +207,9 @@ def _compiler() -> str:
 
 
 def _run(command: Sequence[str], log: Path, what: str) -> None:
-    """Run a step in the checkout with its output in `log`; on failure say its last lines."""
+    """Run a step in the checkout with its output in `log`. On failure the error has its last
+    lines.
+    """
     environment = {k: v for k, v in os.environ.items() if k not in ("VERILATOR_ROOT", "MAKEFLAGS")}
     try:
         with log.open("wb") as file:

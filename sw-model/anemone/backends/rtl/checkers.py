@@ -22,18 +22,19 @@ LITE = {
     "r": ("data", "resp", "valid", "ready"),
 }
 FULL = {"aw": BURST, "w": ("last",), "b": ("id",), "ar": BURST, "r": ("id", "last")}
-# In the second module, the first has a longer reset than the ports, during which the host waits.
+# The value's ports are checked instead of the key's, which is inside: the key's reset lasts longer
+# than that of the ports, and the host waits meanwhile.
 OWN_RESET = {"FlatMemory.sv": "TieredMemory.sv", "MemoryExpander.sv": "BoardExpander.sv"}
-# The reset takes effect some cycles after the pin, and lasts longer.
+# Resets that start some cycles after the pin and last longer.
 LATE_RESET = {"BoardExpander": "reset || expander.reset"}
 BESIDE = ("user", "sideband")
 
 
 def bound(verilog: Path) -> str:
-    """SystemVerilog that binds a checker to each port of the modules that filelist.f names.
+    """SystemVerilog that binds a checker to each AXI port of the modules in filelist.f.
 
-    A port counts if it has all of AXI's pin names: a constant pin inside the hardware is not
-    emitted, but each such port leads to a complete one of the top module.
+    Only ports with all AXI pin names are checked. Constant pins inside the hardware are not
+    emitted, but each such port is connected to a complete port of the top module.
     """
     parts = []
     files = (verilog / "filelist.f").read_text().split()
@@ -51,7 +52,7 @@ def bound(verilog: Path) -> str:
 
 
 def _pins(text: str) -> set[str]:
-    """The names in a file's module's list of ports."""
+    """The port names of a file's module."""
     header = re.search(r"^module \w+\s*\((.*?)\);", text, re.DOTALL | re.MULTILINE)
     return set(re.findall(r"\w+", re.sub(r"//.*", "", header[1]))) if header else set()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the Verilated RTL and turns what it writes into a Result."""
+"""Runs the Verilated RTL and converts its output to a Result."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from anemone.trace import Trace
 
 Progress = Callable[[int, int], None]
 
-# A record of the harness: a counter that is not zero (sim/replay/readout.h).
+# A record of the harness: a non-zero counter (sim/replay/readout.h).
 _RECORD = np.dtype([("event", "<u8"), ("value", "<u8"), ("index", "<u4"), ("channel", "<u4")])
 _LINE = np.dtype([("row", "<u8"), ("words", "<u8", WORDS_PER_LINE)])
 
 
 @dataclass(frozen=True)
 class Run:
-    """A Result and what only the RTL has.
+    """A Result and values that only the RTL has.
 
-    slots: slots of all channels that were taken, by events, lines, and words of walked lines, in
+    slots: slots of all channels that were taken, by events, lines, and words of a serial RMW, in
     result.cycles cycles. user_seconds: CPU time of the replay. lines: answers to the reads that
     were rows, by row: words uint64[n, 8].
     """
@@ -45,9 +45,9 @@ class Run:
 def run(
     rules: Sequence[Rule], trace: Trace, geometry: Geometry, progress: Progress | None = None
 ) -> Result:
-    """Replay a trace on the RTL, which is built first if need be. Raises BackendError.
+    """Replay a trace on the RTL, which is built if necessary. Raises BackendError.
 
-    progress is called with the slots used so far and those there are in all.
+    progress: called with (slots used so far, all slots).
     """
     return _execute(rules, geometry, lambda path: write_trace(path, trace), progress).result
 
@@ -55,12 +55,12 @@ def run(
 def run_rows(
     rules: Sequence[Rule], rows: np.ndarray, geometry: Geometry, progress: Progress | None = None
 ) -> Run:
-    """As run, for rows (anemone.backends.rtl.job) of events and of reads at any place."""
+    """`run` for rows (anemone.backends.rtl.job) with events and reads in any order."""
     return _execute(rules, geometry, rows.astype("<u8", copy=False).tofile, progress)
 
 
 def latency(geometry: Geometry) -> dict[str, int]:
-    """Latencies in cycles, observed at ports and state arrays (sim/replay/latency.cpp)."""
+    """Latencies in cycles, measured at ports and state arrays (sim/replay/latency.cpp)."""
     return run_program([build(expander(geometry)), "latency"], None)
 
 
@@ -92,7 +92,7 @@ def _execute(
 
 
 def _records(folder: Path, kind: str, rules: int) -> dict[str, np.ndarray]:
-    """The columns of a kind of record of all rules, each in its own type as soon as it is read."""
+    """The columns of one kind of record over all rules, converted to small types to save memory."""
     parts = [np.fromfile(folder / f"{kind}.{r}", _RECORD) for r in range(rules)]
     columns = {
         "rule": np.repeat(np.arange(rules, dtype=np.uint16), [len(part) for part in parts]),
@@ -105,9 +105,9 @@ def _records(folder: Path, kind: str, rules: int) -> dict[str, np.ndarray]:
 
 
 def run_program(command: Sequence[object], progress: Progress | None) -> dict:
-    """Run a simulator's program; what it says is its result.
+    """Run a simulator's program and return the result that it prints.
 
-    Raises BackendError with what it complains of.
+    Raises BackendError with the program's error message.
     """
     words = [str(word) for word in command]
     said = None

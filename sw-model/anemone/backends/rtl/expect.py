@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What rows of events and reads (anemone.backends.rtl.job) must give, by the golden model."""
+"""The expected result of rows of events and reads (anemone.backends.rtl.job), from the golden
+model."""
 
 from __future__ import annotations
 
@@ -19,13 +20,13 @@ def expected(
 ) -> tuple[Result, np.ndarray]:
     """The result and the lines, uint64[reads, 8], of rules without periodic reads.
 
-    The model folds over the rows in their order; the hardware keeps it only within a channel,
-    which is all that shows in states, lines and counts.
+    The model processes rows in order. The hardware keeps this order only within a channel, but
+    states, lines and counts do not depend on the order between channels.
     """
     is_read = (rows >> np.uint64(READ) & np.uint64(1)).astype(bool)
     write = (rows >> np.uint64(WRITE)).astype(bool)
     addr = rows & np.uint64((1 << 52) - 1)
-    before = np.cumsum(~is_read)  # events up to each row
+    before = np.cumsum(~is_read)  # number of events up to each row
     addr, write = addr[~is_read], write[~is_read]
     reads = split_read(rows[is_read])
     at = before[is_read]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the verilated controller of flat memory mode and turns what it writes into a FlatResult."""
+"""Runs the Verilated controller of flat memory mode and converts its output to a FlatResult."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _SET = np.dtype([("set", "<u8"), ("tag", "<u8")])  # a record of the harness (si
 
 @dataclass(frozen=True)
 class Memories:
-    """The memories below the controller, in cycles; sim/flat/memory.h says how they behave.
+    """The memories below the controller, in cycles; sim/flat/memory.h defines their behaviour.
 
-    latency: of a read that finds the memory idle. interval: from one access to the next. The
-    defaults are 114 ns and 380 ns at 400 MHz, and a bandwidth of 7 to 1 (NEMO §4).
-    jitter: most cycles an answer is late, at random by `seed`; then answers overtake each other.
-    ids: AXI ids that the host uses in turn, up to 4096.
+    latency: of a read in idle memory. interval: between two accesses. The defaults are 114 ns and
+    380 ns at 400 MHz, and a bandwidth ratio of 7 to 1 (NEMO §4). jitter: most cycles of a random
+    delay of responses, by `seed`; above 0 responses are reordered. ids: number of AXI ids that the
+    host cycles through, up to 4096.
     """
 
     near_latency: int = 46
@@ -46,9 +46,9 @@ class Memories:
 
 @dataclass(frozen=True)
 class FlatRun:
-    """A FlatResult and what only the RTL has.
+    """A FlatResult and values that only the RTL has.
 
-    ports: accesses seen at the ports; with result.forwarded they add up to the counts' accesses.
+    ports: accesses at the ports; together with result.forwarded they equal the accesses in counts.
     user_seconds: CPU time of the run.
     """
 
@@ -60,9 +60,9 @@ class FlatRun:
 def run(
     config: FlatConfig, trace: Trace, geometry: Geometry, progress: Progress | None = None
 ) -> FlatResult:
-    """A trace on the controller, which is built first if need be. Raises BackendError.
+    """Run a trace on the controller, which is built if necessary. Raises BackendError.
 
-    progress is called with the accesses answered so far and those there are.
+    progress: called with (accesses answered so far, all accesses).
     """
     return run_memories(config, trace, geometry, Memories(), progress).result
 
@@ -74,7 +74,7 @@ def run_memories(
     memories: Memories,
     progress: Progress | None = None,
 ) -> FlatRun:
-    """As run, with other memories below."""
+    """`run` with other memories."""
     program = build(flat_memory(config.ratio, geometry.address_bits))
     with tempfile.TemporaryDirectory(prefix="run-", dir=SIMULATORS) as name:
         folder = Path(name)
@@ -94,7 +94,7 @@ def run_memories(
 
 
 def write_job(path: Path, config: FlatConfig, geometry: Geometry, memories: Memories) -> None:
-    """The words that sim/flat/job.cpp reads."""
+    """Write the words that sim/flat/job.cpp reads."""
     dedicated = config.dedicated_lines
     words = [MAGIC, config.ratio, geometry.address_bits]
     words += [config.near_lines, dedicated.start, dedicated.stop]

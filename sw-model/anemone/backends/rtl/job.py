@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the harness reads: rules and tables in one file, the trace in another (sim/replay/job.h).
+"""The harness's input: a file with rules and tables, and a file with the trace (sim/replay/job.h).
 
-Both are little-endian 64-bit words.
+Both consist of little-endian 64-bit words.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from anemone.trace import Trace
 MAGIC = int.from_bytes(b"ANEMJOB1", "little")
 _CHUNK = 1 << 20  # rows converted at a time
 WRITE, READ = 63, 62  # bits of a row
-_ID, _IDS = 52, 1024  # of either kind
+_ID, _IDS = 52, 1024  # position and number of AXI ids, in rows of both kinds
 
 _NO_EFFECT, _RESET, _OP = 0, 1, 2  # kinds of read effect
 
 
 def write_job(path: Path, rules: Sequence[Rule], geometry: Geometry) -> None:
-    """Rules and their tables, for an engine of this geometry."""
+    """Write rules and their tables for an engine with this geometry."""
     words = [MAGIC, geometry.pipelines, geometry.channels, geometry.states, geometry.table]
     words += [geometry.address_bits, len(rules)]
     with path.open("wb") as file:
@@ -40,6 +40,7 @@ def _fields(rule: Rule) -> list[int]:
     return [
         "R" in rule.type, "W" in rule.type, rule.start, rule.end,
         rule.primary_mask, rule.primary_shift, rule.sub_mask, rule.sub_shift,
+        rule.hash_multiplier, rule.hash_size,
         OP_CODES[rule.op], OPERANDS.index(rule.operand_kind), rule.operand,
         WIDTHS.index(rule.width), PREDICATES.index(rule.notify_op), rule.notify_operand,
         kind, OP_CODES.get(rule.effect_op, 0), rule.effect_operand,
@@ -48,13 +49,13 @@ def _fields(rule: Rule) -> list[int]:
 
 
 def event_rows(trace: Trace) -> np.ndarray:
-    """Rows of a trace's events, uint64[n]."""
+    """The rows of a trace's events: uint64[n]."""
     return trace.addr | trace.write.astype(np.uint64) << np.uint64(WRITE)
 
 
 @dataclass(frozen=True, eq=False)
 class LineReads:
-    """Reads of one line each, by column: channel, pipeline, line, effect (bool), each [n]."""
+    """Reads of one line each, in columns of length n; effect is bool."""
 
     channel: np.ndarray
     pipeline: np.ndarray
@@ -66,7 +67,7 @@ _FIELDS = {"line": (0, 21), "pipeline": (24, 6), "effect": (32, 1), "channel": (
 
 
 def read_rows(reads: LineReads) -> np.ndarray:
-    """Rows that read, uint64[n]: they may stand anywhere between events."""
+    """The rows of reads, uint64[n]; they may be anywhere between events."""
     rows = np.full(len(reads.line), 1 << READ, np.uint64)
     for name, (shift, _) in _FIELDS.items():
         rows |= getattr(reads, name).astype(np.uint64) << np.uint64(shift)
@@ -74,7 +75,7 @@ def read_rows(reads: LineReads) -> np.ndarray:
 
 
 def split_read(rows: np.ndarray) -> LineReads:
-    """read_rows backwards."""
+    """The inverse of read_rows."""
     columns = {
         name: rows >> np.uint64(shift) & np.uint64((1 << bits) - 1)
         for name, (shift, bits) in _FIELDS.items()
@@ -83,14 +84,14 @@ def split_read(rows: np.ndarray) -> LineReads:
 
 
 def with_ids(rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """The rows with an AXI id each, below 1024; without, all have id 0."""
+    """The rows with AXI ids, below 1024; the default is id 0."""
     if (ids >= _IDS).any():
         raise ValueError(f"AXI ids of rows are below {_IDS}")
     return rows | ids.astype(np.uint64) << np.uint64(_ID)
 
 
 def write_trace(path: Path, trace: Trace) -> None:
-    """The trace's rows, a chunk at a time: a long trace is not copied in memory."""
+    """Write the trace's rows in chunks, so that a long trace is not copied in memory."""
     with path.open("wb") as file:
         for at in range(0, len(trace), _CHUNK):
             part = Trace(trace.addr[at : at + _CHUNK], trace.write[at : at + _CHUNK])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages between two hosts through one Verilated expander: how long the receiver's loads take."""
+"""Latencies of a receiver's loads of messages between two hosts through one Verilated expander."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from anemone.backends.rtl.drive import Progress, run_program
 from anemone.backends.rtl.simulators import shared
 from anemone.hardware.geometry import Geometry
 
-CLOCK_MHZ = 400  # the kit's, docs/agilex.md
+CLOCK_MHZ = 400  # of the kit, docs/agilex.md
 HOSTS = 2
 GEOMETRY = Geometry(channels=2, pipelines=1, states=512, table=512)
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What the two hosts do. The order of the fields is that of sim/share/main.cpp.
+    """The traffic of the two hosts. The order of the fields is that of sim/share/main.cpp.
 
-    messages, lines: so many messages of so many lines of 64 B, one behind the other; one host
-    writes them, the other loads them, in_flight lines at a time.
-    load: other work of both hosts, requests a cycle and channel, 0 to 1 (a channel takes one);
-    reads: the share of reads in it, to random lines.
-    latency: of memory, in cycles. refresh_every, refresh_for: in cycles; 0, 0: none.
+    messages, lines: number of successive messages, and lines of 64 B in each; one host writes them,
+    the other loads them with in_flight parallel loads. load: other requests of both hosts per cycle
+    and channel, to random lines, 0 to 1 (1 is a channel's maximum); reads: the share of reads in
+    these. latency: of memory, in cycles. refresh_every, refresh_for: in cycles; 0, 0 for none.
     """
 
     messages: int = 200
@@ -42,7 +41,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Latencies:
-    """How many loads took so many cycles: `cycles` rises, `counts` is as long."""
+    """A histogram: `counts` loads took `cycles` cycles; cycles are ascending."""
 
     cycles: np.ndarray
     counts: np.ndarray
@@ -52,16 +51,15 @@ class Latencies:
         return float(np.average(self.cycles, weights=self.counts))
 
     def quantile(self, share: float) -> int:
-        """Cycles that this share of the loads does not exceed."""
+        """The least number of cycles that this share of the loads does not exceed."""
         whole = np.cumsum(self.counts)
         return int(self.cycles[np.searchsorted(whole, share * whole[-1])])
 
 
 @dataclass(frozen=True)
 class Shared:
-    """loads: the receiver's, of messages; other: reads of the other work; empty without any.
-
-    requests: accepted, a cycle and channel.
+    """loads: the receiver's loads of messages. other: the other reads, empty without any. requests:
+    accepted requests per cycle and channel.
     """
 
     loads: Latencies
@@ -70,9 +68,9 @@ class Shared:
 
 
 def share(setting: Setting, progress: Progress | None = None) -> Shared:
-    """Run it on the RTL, which is built first if need be. Raises BackendError.
+    """Run the traffic on the RTL, which is built if necessary. Raises BackendError.
 
-    Every load is checked: it finds its line, and the message that was written last.
+    Every load is checked to return its line of the message that was written last.
     """
     program = build(shared(GEOMETRY, HOSTS))
     said = run_program([program, *astuple(setting)], progress)

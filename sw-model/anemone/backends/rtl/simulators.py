@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hardware there is to simulate, and the C++ that drives each."""
+"""All simulated hardware configurations, and the C++ that drives them."""
 
 from __future__ import annotations
 
@@ -11,23 +11,26 @@ from anemone.hardware.geometry import Geometry
 COMMON, EXPANDER, REPLAY, SHARE, VFIO, FLAT = (
     ROOT / "sim" / name for name in ("common", "expander", "replay", "share", "vfio", "flat")
 )
-REGISTERS = ROOT / "driver" / "include"  # the harness is software, too
+REGISTERS = ROOT / "driver" / "include"  # the harness uses the driver's register header
 
 
 def expander(geometry: Geometry) -> Simulator:
-    """The memory expander of a geometry, and the replay of traces."""
+    """The memory expander with a geometry, with the harness that replays traces."""
     return _expander(geometry, geometry.key, REPLAY)
 
 
 def shared(geometry: Geometry, hosts: int) -> Simulator:
-    """The memory expander of a geometry, shared by hosts, and messages from one to the other."""
+    """The memory expander with a geometry and several hosts, with the harness that sends
+    messages.
+    """
     more = ("--hosts", str(hosts))
     return _expander(geometry, f"shared-h{hosts}-{geometry.key}", SHARE, more)
 
 
 def vfio_server(geometry: Geometry, ratio: int = 0) -> Simulator:
-    """The memory expander of a geometry as a PCI function for QEMU; in flat memory mode, with
-    `ratio` far lines for each near line, if that is not 0."""
+    """The memory expander with a geometry as a PCI function for QEMU. A ratio above 0 enables flat
+    memory mode with as many far lines per near line.
+    """
     key = f"vfio-{geometry.key}" + (f"-r{ratio}" if ratio else "")
     return _expander(geometry, key, VFIO, ("--flat", "--ratio", str(ratio)) if ratio else ())
 
@@ -64,7 +67,7 @@ def _expander_sizes(params: dict) -> dict[str, object]:
 
 
 def flat_memory(ratio: int, address_bits: int) -> Simulator:
-    """Flat memory mode's controller between memories of a ratio, and the run of traces."""
+    """Flat memory mode's controller with memories of a ratio, with the harness that runs traces."""
     options = {"top": "flat", "ratio": ratio, "address-bits": address_bits}
     key = f"flat-r{ratio}a{address_bits}"
     return Simulator(key, "FlatMemory", _options(options), (COMMON, FLAT), _flat_sizes)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Synthetic traffic that takes a slot of every channel in every cycle, for the benchmark.
+"""Synthetic traffic for the benchmark, which uses a slot of every channel in every cycle.
 
-Rows alternate between the channels, so that none runs dry before the others.
+Rows alternate between the channels, so that all channels have work until the end.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from anemone.trace import Trace
 
 PAGE_SHIFT = 12
 
-# Rows for so many cycles on every channel: (generator, geometry, cycles) -> uint64[n].
+# Makes rows for `cycles` cycles on every channel: (generator, geometry, cycles) -> uint64[n].
 Kind = Callable[[np.random.Generator, Geometry, int], np.ndarray]
 
 
-def bench_rules(geometry: Geometry, count: int, walks: bool = False) -> list[Rule]:
+def bench_rules(geometry: Geometry, count: int, serial_rmw: bool = False) -> list[Rule]:
     """Rules of all kinds that match most of the traffic: ops and widths in turn, identity maps.
 
-    walks: every read effect is an update op; otherwise resets and none in turn.
+    serial_rmw: every read effect is an update op; otherwise resets and none in turn.
     """
     rules = []
     for i in range(count):
         width = WIDTHS[(3 - i) % len(WIDTHS)]
         # Mapped pages, a counter each; in every other rule the lines of a page count apart.
-        effect = "add" if walks else ("reset", "none")[i % 2]
+        effect = "add" if serial_rmw else ("reset", "none")[i % 2]
         rules.append(
             Rule(
                 name=f"rule {i}",
@@ -54,7 +54,7 @@ def bench_rules(geometry: Geometry, count: int, walks: bool = False) -> list[Rul
 
 
 def _events(rng: np.random.Generator, geometry: Geometry, line: np.ndarray) -> np.ndarray:
-    """Events a cycle: `line` numbers a channel's own lines, shape (cycles, channels)."""
+    """One event per cycle and channel. line: line numbers within a channel, (cycles, channels)."""
     lines = geometry.device_bytes // LINE_BYTES // geometry.channels
     channel = np.arange(geometry.channels, dtype=np.uint64)
     line = line.astype(np.uint64) % np.uint64(lines)
@@ -63,18 +63,18 @@ def _events(rng: np.random.Generator, geometry: Geometry, line: np.ndarray) -> n
 
 
 def random(rng: np.random.Generator, geometry: Geometry, cycles: int) -> np.ndarray:
-    """Any line of the device."""
+    """Random lines of the device."""
     shape = (cycles, geometry.channels)
     return _events(rng, geometry, rng.integers(0, 1 << 40, shape))
 
 
 def same_state(rng: np.random.Generator, geometry: Geometry, cycles: int) -> np.ndarray:
-    """One line over and over: every update needs the one before it."""
+    """Always the same line, so that every update depends on the one before."""
     return _events(rng, geometry, np.full((cycles, geometry.channels), 5))
 
 
 def strided(rng: np.random.Generator, geometry: Geometry, cycles: int) -> np.ndarray:
-    """A few strides in turn: to the next line, state word, line of states and page."""
+    """Several strides in turn: to the next line, state word, state line and page."""
     step = rng.permutation(np.array([1, 8, 64, 512]))
     stride = np.repeat(step, -(-cycles // len(step)))[:cycles]
     line = np.cumsum(stride)[:, None] + np.zeros(geometry.channels, np.int64)
@@ -82,26 +82,26 @@ def strided(rng: np.random.Generator, geometry: Geometry, cycles: int) -> np.nda
 
 
 def reads(rng: np.random.Generator, geometry: Geometry, cycles: int) -> np.ndarray:
-    """Only reads, of any line of any pipeline, half of them with effect."""
+    """Only reads, of random lines of all pipelines, half of them with effect."""
     return _mixed(rng, geometry, cycles, 0.0)
 
 
 def mixed(rng: np.random.Generator, geometry: Geometry, cycles: int) -> np.ndarray:
-    """Events and reads in any order, mostly on few lines, so that they meet."""
+    """Events and reads in random order, half of them on few lines, so that they conflict."""
     return _mixed(rng, geometry, cycles, 0.5)
 
 
 def mostly_events(rng: np.random.Generator, geometry: Geometry, cycles: int) -> np.ndarray:
-    """A read now and then: one that walks has eight slots, and events wait behind it."""
+    """A read now and then: a serial RMW has eight slots, and events wait behind it."""
     rows = _mixed(rng, geometry, cycles, 0.97)
-    # A read takes a slot only when no event waits: with it the last slot is seen to be taken.
+    # A read uses a slot only if no event waits, so final reads show that all slots were used.
     last = LineReads(*(np.zeros(geometry.channels, np.uint64) for _ in range(4)))
     last.channel[:] = np.arange(geometry.channels)
     return np.concatenate([rows, read_rows(last)])
 
 
 def readout(ids: int, every: int) -> Kind:
-    """Reads of any line in both windows, every `every`-th a memory read, all of a few AXI ids."""
+    """Reads of random lines in both windows; every `every`-th is a memory read; `ids` AXI ids."""
 
     def rows(rng: np.random.Generator, geometry: Geometry, cycles: int) -> np.ndarray:
         events = _mixed(rng, geometry, cycles, 1.0)
@@ -114,16 +114,17 @@ def readout(ids: int, every: int) -> Kind:
 
 def _mixed(rng: np.random.Generator, geometry: Geometry, cycles: int, events: float) -> np.ndarray:
     shape = (cycles, geometry.channels)
-    near = rng.random((cycles, 1)) < 0.5  # in half of the cycles within one page
+    near = rng.random((cycles, 1)) < 0.5  # half of the cycles stay within one page
     line = np.where(near, rng.integers(0, 64, shape), rng.integers(0, 1 << 40, shape))
     chosen = LineReads(
         channel=np.broadcast_to(np.arange(geometry.channels), shape).ravel(),
         pipeline=rng.integers(0, geometry.pipelines, shape).ravel(),
         line=np.where(near, 0, rng.integers(0, geometry.lines, shape)).ravel(),
-        # As the kind below the same on all channels: a walk takes as many slots on each.
+        # As the kind below the same on all channels: a serial RMW takes as many slots on each.
         effect=np.broadcast_to(rng.random((cycles, 1)) < 0.5, shape).ravel(),
     )
     event = np.broadcast_to(rng.random((cycles, 1)) < events, shape).ravel()
-    # AXI has no order between a read and a write, so a write would wait for the lines before it.
+    # Only reads of memory: AXI does not order reads and writes, so a write would wait for earlier
+    # lines.
     loads = _events(rng, geometry, line) & ~np.uint64(1 << WRITE)
     return np.where(event, loads, read_rows(chosen))

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CAMP: how much slower a workload runs on CXL, and the best ratio of DRAM to CXL, from counters.
+"""CAMP: predicts from counters how much CXL slows a workload, and the best DRAM to CXL ratio.
 
-counters.py values and platforms; events.py and perf.py what perf counts; record.py runs it;
-slowdown.py §4's model, interleave.py §5's, colocate.py §6.3's; calibrate.py the constants;
-command.py the command line.
+counters.py has the counters and platforms, events.py the events for perf, perf.py the parser of
+perf's output, record.py the runs under perf. slowdown.py is the model of §4, interleave.py that of
+§5 and colocate.py that of §6.3. calibrate.py and fit.py find the constants. command.py is the
+command line.
 """
 
 from anemone.models.camp.counters import Run, check_counters, read

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the microbenchmarks for `fit`: on this machine's nodes, or on the core model."""
+"""Runs the microbenchmarks for `fit` on this machine's NUMA nodes or on the core model."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ SECONDS = 2.0
 _OPERATIONS, _WARM = 200_000, 40_000
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _NODES = Path("/sys/devices/system/node")
-# Name, kind, parameter: chains, work for each word read or stored, bytes of the stride. They spread
-# L / MLP, and what prefetchers and the store buffer have to do with it.
+# (name, kind, parameter). The parameter is the number of chains for chase, the stride in bytes for
+# stride, and the work per word for read and memset. Together they vary L / MLP and the parts of the
+# prefetchers and the store buffer.
 BENCHMARKS = tuple(
     (f"{kind}-{n}", kind, n)
     for kind, parameters in (
@@ -37,7 +38,7 @@ _FIELDS = ("name", "dram", "cxl")
 
 
 def on_machine(platform: str, dram: int, cxl: int, step: Callable[[int, int], None]) -> list[Point]:
-    """Each microbenchmark on both nodes, counted by perf. Raises InputError and RecordError."""
+    """Count each microbenchmark on both nodes with perf. Raises InputError and RecordError."""
     from anemone.models.camp.record import check_perf, record
 
     for node in (dram, cxl):
@@ -65,9 +66,8 @@ def on_machine(platform: str, dram: int, cxl: int, step: Callable[[int, int], No
 
 @contextmanager
 def _on_cpus_of(node: int) -> Iterator[None]:
-    """What is started meanwhile stays on a node's processors: another socket's have other memory.
-
-    Raises InputError if the node has none.
+    """Restrict programs that are started inside to a node's processors, because other sockets have
+    another distance to the memory. Raises InputError if the node has no processors.
     """
     cpus: set[int] = set()
     for part in (_NODES / f"node{node}" / "cpulist").read_text().strip().split(","):
@@ -86,8 +86,9 @@ def _on_cpus_of(node: int) -> Iterator[None]:
 
 
 def without(whole: Mapping[str, float], setup: Mapping[str, float]) -> dict[str, float]:
-    """Counters of a run less those of one that only sets up, as a model can use them: runs differ,
-    so that a small difference may be below 0 or out of order."""
+    """Counters of a run minus those of a run that only sets up, clamped to values that the model
+    accepts: since runs vary, a small difference may be below 0 or out of order.
+    """
     left = {name: max(value - setup[name], 0.0) for name, value in whole.items()}
     for less, more in (("P3", "P2"), ("P2", "P1"), ("P8", "P7")):
         if less in left and more in left:
@@ -96,25 +97,25 @@ def without(whole: Mapping[str, float], setup: Mapping[str, float]) -> dict[str,
 
 
 def microbench() -> Path:
-    """The program of the microbenchmarks, built if need be."""
+    """The microbenchmark program, compiled if necessary."""
     source, header = (ROOT / "sim" / name for name in ("camp/microbench.c", "common/circle.h"))
     return compile_program(ROOT / "build" / "camp" / "microbench", source, header)
 
 
 def scaled(dram: Mapping[str, float], cxl: Mapping[str, float]) -> dict[str, float]:
-    """Counters of a run as long as another, as if it had done the work of that: by instructions."""
+    """The CXL run's counters scaled to the work (the instructions) of the DRAM run."""
     ratio = dram["instructions"] / cxl["instructions"]
     return {name: value * ratio for name, value in cxl.items()}
 
 
 def last_cache(folder: Path = _CACHES) -> int:
-    """Bytes of the largest cache that a core has. Raises InputError."""
+    """Size in bytes of the largest cache of a core. Raises InputError."""
     units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
     found = [re.fullmatch(r"(\d+)([KMG])", f.read_text().strip()) for f in folder.glob("*/size")]
     sizes = [int(m[1]) * units[m[2]] for m in found if m]
     if not sizes:
         raise InputError(
-            folder, "caches", "size", MISSING, "sizes of the caches, as Linux has them"
+            folder, "caches", "size", MISSING, "sizes of the caches, as Linux reports them"
         )
     return max(sizes)
 
@@ -122,7 +123,7 @@ def last_cache(folder: Path = _CACHES) -> int:
 def on_model(
     platform: str, cxl: str, step: Callable[[int, int], None], page_bits: int = 12
 ) -> list[Point]:
-    """Each microbenchmark on the core model of the platform, with a memory of machines.toml."""
+    """Run each microbenchmark on the platform's core model, with a memory of machines.toml."""
     from anemone.models.core import Kernel, Memory, machine, simulate, tier
 
     on = machine(platform).with_(page_bits=page_bits)
@@ -146,13 +147,15 @@ def on_model(
 
 
 def dividing(counters: Mapping[str, float]) -> dict[str, float]:
-    """As of a real machine, where every run has a demand read and a lookup: P13 and P15 divide."""
+    """The counters with P13 and P15 at least 1, because the model divides by them. On a real
+    machine every run has a demand read and a lookup.
+    """
     divide = {name: max(counters[name], 1.0) for name in ("P13", "P15") if name in counters}
     return {**counters, **divide}
 
 
 def content_of(points: list[Point], platform: str) -> dict:
-    """Points as points.json has them."""
+    """The content of points.json."""
     kept = {*NEEDED[platform], "P1", "P11"}
 
     def counters(of: Mapping[str, float]) -> dict[str, float]:
@@ -163,7 +166,7 @@ def content_of(points: list[Point], platform: str) -> dict:
 
 
 def points_of(content: dict[str, Any], platform: str, file: object) -> list[Point]:
-    """Points of what stands in points.json. Raises InputError."""
+    """The points in the content of points.json. Raises InputError."""
     table = Table(file, "points", content)
     table.only("points", optional=("platform",))
     listed = content["points"]
@@ -185,7 +188,9 @@ def points_of(content: dict[str, Any], platform: str, file: object) -> list[Poin
 
 
 def picture(found: Fit) -> str:
-    """SVG: the scaling factor over L / MLP and its hyperbola; slowdown, predicted by measured."""
+    """SVG of the scaling factor over L / MLP with the fit, and of predicted over measured
+    slowdown.
+    """
     import altair as alt
     import numpy as np
     import vl_convert
@@ -217,6 +222,6 @@ def picture(found: Fit) -> str:
 
 
 def report(found: Fit) -> dict:
-    """What a program wants of a fit."""
+    """The fit as JSON content."""
     constants = {k: v for k, v in asdict(found.calibration).items() if k != "file"}
     return {**constants, "residuals": dict(found.residuals), "doubts": list(found.doubts)}

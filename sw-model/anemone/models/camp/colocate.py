@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of several workloads get how much DRAM, by predicted slowdown (§6.3), and two rivals.
+"""Divides DRAM between workloads by predicted slowdown (§6.3), and by two baselines.
 
-A workload's slowdown with a share x of its memory on DRAM is Eq. 10's, which never bends down: DRAM
-goes where it saves most, a gigabyte at a time, until it costs as much as it saves or is used up.
-What workloads take of each other's bandwidth is not in the model.
+Eq. 10 gives a workload's slowdown for a share x of its memory on DRAM. The curve is convex, so the
+best division gives each gigabyte of DRAM to the workload that it helps most, until all DRAM is used
+or more of it does not help. The model does not include contention for bandwidth between workloads.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from anemone.io.json_file import read_json
 from anemone.io.tables import Table
 from anemone.models.camp.interleave import Endpoints, endpoints_of
 
-_STEPS = 100  # halvings of the rent's bounds
+_STEPS = 100  # bisection steps for the price of DRAM
 
 
 @dataclass(frozen=True)
 class Workload:
-    """One that is to be placed. gb: its memory; mpki: last-level misses per 1000 instructions."""
+    """A workload to place. gb: its memory; mpki: last-level misses per 1000 instructions."""
 
     name: str
     gb: float
@@ -34,7 +34,7 @@ class Workload:
 
 @dataclass(frozen=True)
 class Placement:
-    """Shares on DRAM, in the workloads' order, and the slowdown of each over all DRAM."""
+    """The share on DRAM of each workload, and its slowdown compared with all memory on DRAM."""
 
     shares: tuple[float, ...]
     slowdowns: tuple[float, ...]
@@ -45,17 +45,18 @@ class Placement:
 
 
 def place(workloads: list[Workload], fast_gb: float, rule: Callable) -> Placement:
-    """A placement by one of RULES."""
+    """The placement that one of RULES chooses."""
     shares = rule(workloads, fast_gb)
     slowdowns = (w.endpoints.at(x).total for w, x in zip(workloads, shares, strict=True))
     return Placement(tuple(shares), tuple(slowdowns))
 
 
 def by_camp(workloads: list[Workload], fast_gb: float) -> list[float]:
-    """The shares that make the mean slowdown least, of memory that may be cut anywhere.
+    """The shares with the least mean slowdown; memory can be divided at any point.
 
-    At a rent for DRAM, the same for each gigabyte, every workload takes the share that is best for
-    it; the rent is what just fits. Where several fit equally the first of the file come first.
+    Every gigabyte of DRAM has the same price, and every workload takes the share that is best for
+    it at this price. Bisection finds the price at which the shares just fit. If several workloads
+    could take the rest equally well, those first in the file get it.
     """
 
     def at(rent: float) -> list[float]:
@@ -66,14 +67,14 @@ def by_camp(workloads: list[Workload], fast_gb: float) -> list[float]:
 
     if taken(at(0.0)) <= fast_gb:
         return at(0.0)
-    low, high = 0.0, 1.0  # slowdown a gigabyte
+    low, high = 0.0, 1.0  # slowdown per gigabyte
     while taken(at(high)) > fast_gb:
         high *= 2
     for _ in range(_STEPS):
         middle = (low + high) / 2
         low, high = (middle, high) if taken(at(middle)) > fast_gb else (low, middle)
     shares = at(high)
-    # Of those that are indifferent at this rent, as far as what is left goes.
+    # The rest goes to workloads for which several shares are equally good at this price.
     for i, (least, most) in enumerate(zip(shares, at(low), strict=True)):
         left = fast_gb - taken(shares)
         shares[i] = least + min(max(most - least, 0.0), max(left, 0.0) / workloads[i].gb)
@@ -81,12 +82,12 @@ def by_camp(workloads: list[Workload], fast_gb: float) -> list[float]:
 
 
 def by_mpki(workloads: list[Workload], fast_gb: float) -> list[float]:
-    """The most misses first, as hotness has it; of equals the file's order."""
+    """Most misses first, as placement by hotness does; ties are in the file's order."""
     return _filled(workloads, fast_gb, sorted(workloads, key=lambda w: -w.mpki))
 
 
 def first_touch(workloads: list[Workload], fast_gb: float) -> list[float]:
-    """Who comes first, in the file's order."""
+    """First come, first served, in the file's order."""
     return _filled(workloads, fast_gb, workloads)
 
 
@@ -102,7 +103,7 @@ RULES = {"camp": by_camp, "mpki": by_mpki, "first_touch": first_touch}
 
 
 def read_workloads(path: str | os.PathLike) -> tuple[list[Workload], float]:
-    """W.json: the workloads, and the DRAM for them in GB. Raises InputError."""
+    """Read W.json: the workloads and their DRAM in GB. Raises InputError."""
     content = read_json(path)
     table = Table(path, "workloads", content)
     table.only("workloads", optional=("fast_gb", "fast_to_slow"))

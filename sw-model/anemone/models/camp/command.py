@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of `anemone camp`. Heavy imports wait until it runs, so that help is quick."""
+"""The command line of `anemone camp`. Slow imports are deferred, so that --help is fast."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    help="Will a program run slower on CXL memory, and what ratio of DRAM to CXL is best: CAMP. "
-    "docs/camp.md leads from an installed machine to the answer.",
+    help="CAMP: predict how much slower a program runs on CXL memory, and the best ratio of DRAM "
+    "to CXL. docs/camp.md is a step-by-step guide.",
 )
 
 
 class Platform(StrEnum):
-    """Processors whose counters the model knows."""
+    """Processors that the model supports."""
 
     skx = "skx"
     spr = "spr"
@@ -34,7 +34,7 @@ class Platform(StrEnum):
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, not a table.")]
 EndpointsFile = Annotated[
     Path,
-    typer.Option(help="The workload all on DRAM and all on CXL, JSON.", metavar="E.json"),
+    typer.Option(help="JSON: the workload all on DRAM and all on CXL.", metavar="E.json"),
 ]
 DramNode = Annotated[int, typer.Option(help="NUMA node of the DRAM.", metavar="N", min=0)]
 CxlNode = Annotated[int, typer.Option(help="NUMA node of the slow memory.", metavar="N", min=0)]
@@ -47,7 +47,7 @@ _PREDICT = """
     { "c": 1000000, "P1": 600000, "P2": 500000, "P3": 400000, "P4": 8000, "P5": 2000,
       "P6": 50000, "P7": 4000, "P8": 1000, "P12": 5000, "P13": 300000 }
 
-    $ cat cal.toml                       # of this machine, by `anemone camp calibrate`
+    $ cat cal.toml                       # written by `anemone camp calibrate` on this machine
     k_drd = 1.0
     p = 20.0
     q = 0.5
@@ -56,8 +56,8 @@ _PREDICT = """
 
     $ anemone camp predict --counters counters.json --calibration cal.toml --platform skx
 
-FILE may also be what `perf stat -x,` or `perf stat -j` wrote of these events, with `-I` for a
-prediction each interval. `spr` and `emr` need P14 to P17 in place of P1, P7 and P8.
+FILE may also be the output of `perf stat -x,` or `perf stat -j` for these events; with `-I` there
+is a prediction for each interval. `spr` and `emr` need P14 to P17 in place of P1, P7 and P8.
 """
 
 _INTERLEAVE = """
@@ -67,21 +67,21 @@ _INTERLEAVE = """
       "dram": { "s_llc": 4e8, "s_cache": 5e7, "s_sb": 1e7, "l_idle": 90, "l_full": 180 },
       "cxl":  { "s_llc": 9e8, "s_cache": 2e8, "s_sb": 5e7, "l_idle": 214, "l_full": 600 } }
 
-s_llc is P3, s_cache P2 - P3 (on skx P1 - P2), s_sb P6; l_full is P11 / P12 cycles, in ns by the
-clock. A workload is latency-bound where l_full on DRAM is within tau of l_idle; one run is enough
-then: leave out the stalls under cxl and give `platform`, `counters` and `calibration`, each as in
+s_llc is P3, s_cache is P2 - P3 (on skx P1 - P2), s_sb is P6. l_full is P11 / P12, converted from
+cycles to ns. A workload is latency-bound if l_full on DRAM is within tau of l_idle. Then one run is
+enough: leave out the stalls under cxl and give `platform`, `counters` and `calibration`, each as in
 `predict` or as the name of such a file.
 """
 
 _COLOCATE = """
-**W.json**: `fast_gb`, or the ratio of the tiers in place of it, and the workloads:
+**W.json** has the DRAM in GB (`fast_gb`) or the ratio of the tiers, and the workloads:
 
     { "fast_to_slow": [1, 1],
       "workloads": [
         { "name": "gpt-2",   "gb": 12, "mpki": 2.1, "endpoints": "gpt-2.json" },
         { "name": "tc-road", "gb": 12, "mpki": 9.7, "endpoints": { "c": 1e9, "dram": { ... } } } ] }
 
-`endpoints` is what `interleave` reads, or the name of its file.
+`endpoints` is the object that `interleave` reads, or the name of its file.
 """
 
 
@@ -92,10 +92,10 @@ _RECORD = """
 
     $ anemone camp predict --counters counters.json --calibration cal.toml --platform spr
 
-The program runs three times, once for each group of counters, so that none is multiplexed; what it
-prints goes to standard error. P14 to P17 are of the whole machine: leave it to the program.
-With `--interval 1` there is a prediction for each second. L is P11 / P12, the latency of a demand
-read behind L2; MLP is P11 / P13. `l_full_ns` is what `interleave` asks for.
+The program runs three times, once for each group of counters, so that perf does not multiplex. Its
+output goes to standard error. P14 to P17 are counted for the whole machine, so run nothing else
+meanwhile. With `--interval 1` there is a prediction for each second. L is P11 / P12, the latency of
+a demand read behind L2; MLP is P11 / P13. `interleave` needs `l_full_ns` as l_full.
 """
 
 
@@ -115,7 +115,7 @@ def record(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Count what the model needs, while a program runs, with `perf stat`."""
+    """Run a program under `perf stat` and count the events that the model needs."""
     from anemone.io.errors import InputError
     from anemone.io.outputs import check_out, write_files, write_json
     from anemone.models.camp import record as recorder
@@ -129,7 +129,7 @@ def record(
     done = recorder.record(program, of, interval)
     write_files(out.parent, {out.name: lambda path: write_json(path, done.content)})
     if done.spread > recorder.MOST_SPREAD:
-        said = f"cycles differ by {done.spread:.1%} from run to run: the counters are of each"
+        said = f"cycles differ by {done.spread:.1%} between the runs of the counter groups"
         print(f"anemone: warning: {said}", file=sys.stderr)
     total = done.total
     latency = total["P11"] / total["P12"] if total["P12"] else 0.0
@@ -154,7 +154,7 @@ def record(
 @app.command(epilog=_PREDICT)
 def predict(
     counters: Annotated[
-        Path, typer.Option(help="Counters of a run on DRAM: JSON, or perf's.", metavar="FILE")
+        Path, typer.Option(help="Counters of a run on DRAM: JSON or perf output.", metavar="FILE")
     ],
     calibration: Annotated[
         Path, typer.Option(help="Constants of the machine, TOML.", metavar="CAL.toml")
@@ -162,9 +162,9 @@ def predict(
     platform: Annotated[Platform, typer.Option(help=_PLATFORM)],
     as_json: AsJson = False,
 ) -> None:
-    """The slowdown on CXL, from counters of one run on DRAM.
+    """Predict the slowdown on CXL from counters of one run on DRAM.
 
-    S = S_DRd + S_Cache + S_Store, fractions of the run time: 0.07 is 7 % slower.
+    S = S_DRd + S_Cache + S_Store, as fractions of the run time: 0.07 is 7 % slower.
     """
     from anemone.models.camp import counters as files
     from anemone.models.camp import slowdown
@@ -187,7 +187,7 @@ def predict(
 
 @app.command(epilog=_INTERLEAVE)
 def interleave(endpoints: EndpointsFile, as_json: AsJson = False) -> None:
-    """The slowdown at every ratio of DRAM to CXL; x is DRAM's share, in hundredths."""
+    """Predict the slowdown at every ratio of DRAM to CXL; x is DRAM's share, 0.00 to 1.00."""
     from anemone.models.camp.interleave import read_endpoints
 
     ends = read_endpoints(endpoints)
@@ -208,7 +208,7 @@ def bestshot(
     cxl_node: CxlNode = 1,
     as_json: AsJson = False,
 ) -> None:
-    """The ratio of DRAM to CXL that runs fastest, and the commands that set it."""
+    """Find the fastest ratio of DRAM to CXL, and print the commands that set it."""
     from anemone.models.camp.interleave import commands, read_endpoints, weights
 
     _check_nodes("bestshot", dram_node, cxl_node)
@@ -226,10 +226,10 @@ def bestshot(
 
 @app.command(epilog=_COLOCATE)
 def colocate(
-    workloads: Annotated[Path, typer.Option(help="What is to be placed, JSON.", metavar="W.json")],
+    workloads: Annotated[Path, typer.Option(help="JSON: workloads to place.", metavar="W.json")],
     as_json: AsJson = False,
 ) -> None:
-    """Which of several workloads get the DRAM: by predicted slowdown, by MPKI, by first touch."""
+    """Divide DRAM between workloads: by predicted slowdown, by MPKI, and by first touch."""
     from anemone.models.camp.colocate import RULES, place, read_workloads
 
     placed, fast_gb = read_workloads(workloads)
@@ -258,17 +258,18 @@ def colocate(
 
 
 _CALIBRATE = """
-**Example.** Node 0 has the cores and DRAM, node 1 is the CXL memory; fourteen microbenchmarks,
-two seconds each, three runs on either node, and three that only set up:
+**Example.** Node 0 has the cores and DRAM, node 1 is the CXL memory. Each of fourteen
+microbenchmarks runs three times on each node for two seconds, and three times for setup only:
 
     $ anemone camp calibrate --cxl-node 1 --out cal
 
-DIR has cal.toml (for `predict`), points.json (what was counted; `--points` fits it again) and
-calibration.svg. `--simulate cxl-b` takes the core model in place of this machine, with one of
-cxl-a, cxl-b, cxl-c or the machine's own -numa (docs/core-model.md).
+DIR then has cal.toml (for `predict`), points.json (the counters; `--points` fits them again) and
+calibration.svg. `--simulate cxl-b` runs on the core model instead of this machine, with the memory
+cxl-a, cxl-b, cxl-c or the platform's -numa (docs/core-model.md).
 
-A fit that is not to be trusted says why on standard error and in cal.toml: fewer than three points,
-points that all have the same L / MLP, a fifth of the largest slowdown or factor left over.
+If a fit is unreliable, a warning on standard error and in cal.toml says why: fewer than three
+points, the same L / MLP at all points, or a residual above a fifth of the largest slowdown or
+factor.
 """
 
 
@@ -290,7 +291,7 @@ def calibrate(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """The constants of a machine, from microbenchmarks on its DRAM and on its slow memory."""
+    """Measure a machine's constants with microbenchmarks on its DRAM and its slow memory."""
     from anemone.io.errors import Bare, InputError
     from anemone.io.json_file import read_json
     from anemone.io.outputs import check_out, write_files, write_json
@@ -360,7 +361,7 @@ def _slowdowns(title: str, first: str, rows: Sequence[tuple]) -> None:
 
 
 def warn_of_multiplexing(run, path: object) -> None:
-    """Say on stderr that perf counted some events only part of the time."""
+    """Warn on stderr if perf counted some events only part of the time."""
     if run.share < 100:
-        said = f"{path}: events were counted {run.share:g} % of the time, at the least, and scaled"
+        said = f"{path}: perf counted some events only {run.share:g} % of the time and scaled them"
         print(f"anemone: warning: {said}", file=sys.stderr)

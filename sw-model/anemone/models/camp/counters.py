@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CAMP's counters (Table 5) by the paper's names: which a platform needs, and which values can be.
+"""CAMP's counters (Table 5) by the paper's names: which a platform needs, and their valid values.
 
 A file of counters is JSON: one object `{"c": ..., "P1": ..., ...}` for a whole run, or
-`{"intervals": [{"t": seconds, "c": ..., ...}, ...]}` for a run in intervals. What `perf stat` wrote
-is read by perf.py into the same.
+`{"intervals": [{"t": seconds, "c": ..., ...}, ...]}` for a run in intervals. perf.py reads the
+output of `perf stat` into the same form.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ PLATFORMS = ("skx", "spr", "emr")
 NAMES = ("c", *(f"P{i}" for i in range(1, 18)))
 _BOTH = ("c", "P2", "P3", "P4", "P5", "P6", "P12", "P13")
 _SPR = (*_BOTH, "P14", "P15", "P16", "P17")
-# What the final model of §4.4.3 reads: 11 of Skylake-SP, 12 of the others.
+# The inputs of the final model of §4.4.3: 11 for Skylake-SP, 12 for the others.
 NEEDED = {"skx": (*_BOTH, "P1", "P7", "P8"), "spr": _SPR, "emr": _SPR}
-_DIVISORS = ("c", "P13", "P15")  # P15 where it is there
-# Of each pair the first cannot be below the second: the model takes their difference.
+_DIVISORS = ("c", "P13", "P15")  # P15 if present
+# In each pair the first must not be below the second, because the model uses their difference.
 _ORDER = {
     "skx": (("P1", "P2"), ("P2", "P3"), ("P7", "P8")),
     "spr": (("P1", "P2"), ("P2", "P3")),
     "emr": (("P1", "P2"), ("P2", "P3")),
 }
-_MOST = 2.0**64  # of what is counted in 64 bits
-# Beside the counters a file may have what `camp record` knows of the run.
+_MOST = 2.0**64  # the counters have 64 bits
+# Other fields of a file, which `camp record` writes.
 _ALSO = ("t", "seconds", "instructions")
 
 Counters = Mapping[str, float]
@@ -40,10 +40,10 @@ Counters = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Run:
-    """Counters of a run: in all, and by interval (empty: the run was not cut), each with its end.
+    """Counters of a run.
 
-    total: by name; intervals: (t in seconds, counters by name). share: percent of the time that the
-    event was counted which was counted least, as perf multiplexes.
+    total: by name. intervals: (end in seconds, counters by name); empty if the run was not divided.
+    share: percent of the time that perf counted the event that multiplexing reduced most.
     """
 
     total: Counters
@@ -52,9 +52,9 @@ class Run:
 
 
 def check(table: Table, platform: str) -> Counters:
-    """The counters in a table, if the model of `platform` can use them. Raises InputError.
+    """The counters in a table, checked for the model of `platform`. Raises InputError.
 
-    Those that the platform does not need may be there, and have to be in order, too.
+    Counters that the platform does not need are optional and checked, too.
     """
     needed = NEEDED[platform]
     table.only(*needed, optional=(*NAMES, *_ALSO))
@@ -70,12 +70,12 @@ def check(table: Table, platform: str) -> Counters:
 
 
 def check_counters(values: Mapping[str, Any], platform: str, file: object = "counters") -> Counters:
-    """`check` of values that come from a program. file: what errors call them."""
+    """`check` for values from a Python program. file: their name in error messages."""
     return check(Table(file, "counters", values), platform)
 
 
 def summed(parts: Iterable[Counters]) -> dict[str, float]:
-    """Counters of a whole run from those of its intervals."""
+    """The counters of a whole run, as the sum over its intervals."""
     total: dict[str, float] = {}
     for part in parts:
         for name, value in part.items():
@@ -84,7 +84,7 @@ def summed(parts: Iterable[Counters]) -> dict[str, float]:
 
 
 def from_content(content: dict[str, Any], platform: str, file: object) -> Run:
-    """A Run of what stands in a JSON file. Raises InputError."""
+    """The Run in the content of a JSON file. Raises InputError."""
     if "intervals" not in content:
         return Run(check(Table(file, "counters", content), platform))
     whole = Table(file, "counters", content)
@@ -107,7 +107,7 @@ def from_content(content: dict[str, Any], platform: str, file: object) -> Run:
 
 
 def read(path: str | os.PathLike, platform: str) -> Run:
-    """The counters in a file, JSON or what `perf stat -x,` or `-j` wrote. Raises InputError."""
+    """Read counters from JSON or the output of `perf stat -x,` or `-j`. Raises InputError."""
     from anemone.models.camp import perf
 
     text = read_text(Path(path), "counters")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Table 5 in Intel's names and encodings, and groups of them that a core counts at once.
+"""The events of Table 5 with Intel's names and encodings, in groups that a core can count at once.
 
-Names and encodings are those of Intel's event files (github.com/intel/perfmon: SKX, SPR, EMR). They
-are given to perf in numbers, so that one without a table of the processor has them, too. The paper
-abbreviates: P14 (LLC_LOOKUP.PF_RD), P16 and P17 (TOR_INS.IA_PREF, .IA_HIT_PREF) are read here as
-LLCPREF_LOCAL and as the data-read prefetches that miss and hit, IA_MISS_DRD_PREF and
-IA_HIT_DRD_PREF: those of RFOs and of code have events of their own, and no load waits for them. P9
-and P10 cancel out of the final model and are not recorded.
+Names and encodings are from Intel's event files (github.com/intel/perfmon: SKX, SPR, EMR). perf
+gets the numeric encodings, so that versions without an event table for the processor work, too. The
+paper abbreviates P14 (LLC_LOOKUP.PF_RD), P16 and P17 (TOR_INS.IA_PREF, .IA_HIT_PREF). We take P14
+as LLCPREF_LOCAL, and P16 and P17 as the data-read prefetches IA_MISS_DRD_PREF and IA_HIT_DRD_PREF:
+prefetches for RFOs and code have separate events, and no load waits for them. P9 and P10 cancel out
+in the final model and are not recorded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Event:
-    """One counter. name: Intel's, in lower case; encoding: perf's terms; uncore: by `-a`."""
+    """One counter. name: Intel's, in lower case; encoding: in perf's syntax; uncore: needs `-a`."""
 
     counter: str
     name: str
@@ -25,7 +25,7 @@ class Event:
 
     @property
     def asked(self) -> str:
-        """As `perf stat -e` takes it, so that it prints the name."""
+        """The argument of `perf stat -e` that makes perf print the event's name."""
         if not self.encoding:
             return self.name
         return f"{'uncore_cha' if self.uncore else 'cpu'}/{self.encoding},name={self.name}/"
@@ -52,10 +52,10 @@ _LOADS = (
     _core("P5", "mem_load_retired.fb_hit", "event=0xd1,umask=0x40"),
 )
 
-# Groups that are counted in one run each. A Skylake-SP thread has four programmable counters (eight
-# without hyper-threading, of which most of these events take only the first four), a Golden Cove
-# thread eight, with the same limit; a CHA has four. Cycles and instructions have counters of their
-# own and are in every run of core events.
+# One run counts one group. A Skylake-SP thread has four programmable counters. Without
+# hyper-threading it has eight, as a Golden Cove thread has, but most of these events can use only
+# the first four. A CHA has four. Cycles and instructions have fixed counters and are in every run
+# of core events.
 GROUPS: dict[str, tuple[tuple[Event, ...], ...]] = {
     "skx": (
         (
@@ -109,18 +109,17 @@ GROUPS: dict[str, tuple[tuple[Event, ...], ...]] = {
 GROUPS["emr"] = GROUPS["spr"]  # Emerald Rapids has the cores and the mesh of Sapphire Rapids
 ALWAYS = (_CYCLES, INSTRUCTIONS)
 
-# Family 6 models, by stepping where they share one: 85 is Cascade Lake and Cooper Lake, too, whose
-# cores are Skylake's.
+# Models of family 6. 85 also covers Cascade Lake and Cooper Lake, which have Skylake's cores.
 MODELS = {85: "skx", 143: "spr", 207: "emr"}
 
 
 def by_name(platform: str) -> dict[str, Event]:
-    """What perf may print, in lower case, and the event that it is."""
+    """The event for each name that perf may print, in lower case."""
     events = [event for group in GROUPS[platform] for event in group]
     found = {event.name: event for event in (*ALWAYS, *events)}
     return {**found, "cpu-cycles": _CYCLES, "cpu_clk_unhalted.thread": _CYCLES}
 
 
 def event_of(counter: str, platform: str) -> Event:
-    """The event of a counter that the platform's model needs."""
+    """The event of one of the platform's counters."""
     return next(e for e in by_name(platform).values() if e.counter == counter)

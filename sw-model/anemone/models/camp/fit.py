@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The constants of a machine from microbenchmarks on its DRAM and on its slow memory (§4.4.1).
+"""Fits a machine's constants to microbenchmarks on its DRAM and its slow memory (§4.4.1).
 
-p and q come first, from the scaling factor that was measured, R_Lat / R_MLP - 1 over MLP / L on
-DRAM (Figure 4f); then each k by least squares. All of Eq. 5 at once would leave a common factor
-open.
+First p and q are fitted to the measured scaling factor R_Lat / R_MLP - 1 over MLP / L on DRAM
+(Figure 4f), then each k by least squares. A fit of all of Eq. 5 at once would leave a common factor
+undetermined.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ import numpy as np
 
 from anemone.models.camp.slowdown import CONSTANTS, Calibration, predict, stalls
 
-FEWEST = 3  # points that a fit needs to be trusted
-NARROWEST = 1.5  # largest over smallest MLP / L, for p and q to be told apart
-LARGEST_RESIDUAL = 0.2  # root mean square, of the largest slowdown or factor that was measured
+FEWEST = 3  # points that a reliable fit needs
+NARROWEST = 1.5  # least ratio of largest to smallest MLP / L at which p and q can be separated
+LARGEST_RESIDUAL = 0.2  # root mean square, as a share of the largest measured slowdown or factor
 
 
 @dataclass(frozen=True)
 class Point:
-    """One microbenchmark on both memories. Counters are checked, and have P11; for equal work:
-    those of the run on the slow memory are scaled to the work of the other."""
+    """One microbenchmark on both memories. Counters are checked and include P11; those of the run
+    on the slow memory are scaled to the work of the run on DRAM.
+    """
 
     name: str
     dram: Mapping[str, float]
@@ -32,11 +33,11 @@ class Point:
 
 @dataclass(frozen=True)
 class Fit:
-    """Constants, what is left of each fit, and why not to trust it.
+    """The constants, with the fit's residuals and the reasons why it may be unreliable.
 
-    factors: (L / MLP in cycles, measured factor, fitted) by point that went into p and q; parts:
-    for drd, cache and store, (measured, predicted) slowdown by point; residuals: root mean
-    squares.
+    factors: (L / MLP in cycles, measured factor, fitted factor) of each point that p and q were
+    fitted to. parts: (measured, predicted) slowdown of each point, for drd, cache and store.
+    residuals: root mean squares. doubts: the reasons, empty if the fit is reliable.
     """
 
     calibration: Calibration
@@ -46,7 +47,7 @@ class Fit:
     doubts: tuple[str, ...]
 
     def toml(self) -> str:
-        """CAL.toml."""
+        """The content of CAL.toml."""
         lines = ["# by anemone camp calibrate"]
         lines += [f"{name} = {getattr(self.calibration, name)!r}" for name in CONSTANTS]
         lines += ["", "[measured]"]
@@ -56,8 +57,10 @@ class Fit:
 
 
 def fit(points: Sequence[Point], platform: str) -> Fit:
-    """The constants that fit the points best. Raises ValueError if none has a demand read that is
-    slower on the slow memory, or if no p and q give all of them a factor above 0."""
+    """The constants that fit the points best. Raises ValueError if no point has demand reads that
+    are slower on the slow memory, or if the fitted p and q do not give every point a factor above
+    0.
+    """
     doubts: list[str] = []
     x, y = _factors(points)
     if len(x) == 0:
@@ -92,13 +95,13 @@ def fit(points: Sequence[Point], platform: str) -> Fit:
 
 
 def _factors(points: Sequence[Point]) -> tuple[np.ndarray, np.ndarray]:
-    """MLP / L on DRAM, and R_Lat / R_MLP - 1, of the points where it is above 0."""
+    """MLP / L on DRAM and the factor R_Lat / R_MLP - 1, of the points with a factor above 0."""
     found = []
     for point in points:
         d, s = point.dram, point.cxl
         if min(d["P12"], d["P13"], s["P12"], s["P13"]) <= 0:
             continue
-        # L / MLP is P13 / P12, whatever P11 is.
+        # L / MLP is P13 / P12, because P11 cancels out.
         factor = (s["P13"] / s["P12"]) / (d["P13"] / d["P12"]) - 1
         if factor > 0:
             found.append((d["P12"] / d["P13"], factor))
@@ -106,8 +109,9 @@ def _factors(points: Sequence[Point]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _hyperbola(x: np.ndarray, y: np.ndarray, doubts: list[str]) -> tuple[float, float]:
-    """p and q of y = 1 / (p x + q): least squares of 1 / y, in which an error counts as it does in
-    y (to first order), the weight being y²."""
+    """Fit p and q of y = 1 / (p x + q) by least squares of 1 / y. The weight y² makes an error
+    count as it does in y, to first order.
+    """
     if len(x) < FEWEST:
         doubts.append(f"p and q are of {len(x)} points, fewer than {FEWEST}")
     if x.max() < NARROWEST * x.min():
@@ -119,6 +123,6 @@ def _hyperbola(x: np.ndarray, y: np.ndarray, doubts: list[str]) -> tuple[float, 
 
 
 def _rise(point: Point, platform: str) -> list[float]:
-    """What of each component the slow memory added, of the cycles on DRAM (§2.4, Melody)."""
+    """The slow memory's added stalls in each component, over the cycles on DRAM (§2.4, Melody)."""
     before, after = stalls(point.dram, platform), stalls(point.cxl, platform)
     return [(b - a) / point.dram["c"] for a, b in zip(before, after, strict=True)]

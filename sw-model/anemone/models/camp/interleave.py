@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slowdown at any ratio of DRAM to CXL from the two ends, and the ratio that is best (§5).
+"""Predicts the slowdown at any DRAM to CXL ratio from the two endpoints, and the best ratio (§5).
 
-x is the share of the memory that is on DRAM. A workload is latency-bound where its latency on DRAM
-is that of an idle machine, to the tolerance tau (§5.3); M(x') is then x' on both tiers.
+x is the share of the memory that is on DRAM. A workload is latency-bound if its latency on DRAM is
+that of an idle machine within the tolerance tau (§5.3); M(x') is then x' on both tiers.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from anemone.models.camp.counters import PLATFORMS, from_content, read
 from anemone.models.camp.slowdown import Slowdown, Stalls
 
 TAU = 0.05  # §5.3's example
-MOST_WEIGHT = 255  # of Linux's weighted interleave: a byte
+MOST_WEIGHT = 255  # Linux's weighted interleave stores a weight in a byte
 _STALLS = ("s_llc", "s_cache", "s_sb")
 _PREDICTED = ("platform", "counters", "calibration")
 
 
 @dataclass(frozen=True)
 class Tier:
-    """A tier's end of the curve: stall cycles with all memory on it, latencies in ns."""
+    """A tier's endpoint of the curve: stall cycles with all memory on it, latencies in ns."""
 
     stalls: Stalls
     l_idle: float
@@ -50,7 +50,9 @@ class Endpoints:
         return self.dram.l_full > (1 + self.tau) * self.dram.l_idle
 
     def load(self, tier: Tier, share: float) -> float:
-        """M(x') of a tier (Eq. 9): its cycles at that share of the load, over those at all."""
+        """M(x') of a tier (Eq. 9): its stall cycles at this share of the load, over those at full
+        load.
+        """
         if not self.bandwidth_bound or tier.l_full <= tier.l_idle:
             return share
         return share * (tier.l_idle + (tier.l_full - tier.l_idle) * share**2) / tier.l_full
@@ -62,11 +64,11 @@ class Endpoints:
         return Slowdown(*((on_dram * d + on_cxl * s - d) / self.c for d, s in pairs))
 
     def curve(self) -> list[tuple[float, Slowdown]]:
-        """(x, slowdown) in hundredths."""
+        """(x, slowdown) for x from 0 to 1 in steps of 0.01."""
         return [(i / 100, self.at(i / 100)) for i in range(101)]
 
     def _slope(self, tier: Tier) -> tuple[float, float]:
-        """(a, b): with a share x' a tier's stalls rise by a + b * x'² (Eq. 9, its derivative)."""
+        """(a, b) of the derivative a + b * x'² of a tier's stalls by its share x' (from Eq. 9)."""
         stalled = sum(tier.stalls)
         if not self.bandwidth_bound or tier.l_full <= tier.l_idle:
             return stalled, 0.0
@@ -74,11 +76,11 @@ class Endpoints:
         return stalled * idle, stalled * 3 * (1 - idle)
 
     def best(self, rent: float = 0.0) -> float:
-        """The x in [0, 1] at which Eq. 10's sum is least; the largest of several.
+        """The x in [0, 1] with the least sum of Eq. 10; the largest if there are several.
 
-        Its derivative never falls, for M is convex on both tiers: a + b x² - (c + d (1 - x)²) is 0
-        where the curve is least, or it has one sign. rent: cycles that all memory on DRAM costs
-        beside, for those who share DRAM (colocate.py).
+        M is convex on both tiers, so the derivative a + b x² - (c + d (1 - x)²) never falls: the
+        minimum is where it is 0, or at an end if it has one sign. rent: a price in cycles for
+        having all memory on DRAM, for workloads that share DRAM (colocate.py).
         """
         (a, b), (c, d) = self._slope(self.dram), self._slope(self.cxl)
         if a + b - c + rent <= 0:
@@ -86,21 +88,21 @@ class Endpoints:
         at_zero = a - c - d + rent
         if at_zero > 0:
             return 0.0
-        # (b - d) x² + 2 d x + at_zero = 0, by the form that holds for b = d, too.
+        # Root of (b - d) x² + 2 d x + at_zero = 0, in the form that is also valid for b = d.
         root = d + math.sqrt(max(d * d - (b - d) * at_zero, 0.0))
         return min(-at_zero / root, 1.0) if at_zero else 0.0
 
 
 def weights(x: float) -> tuple[int, int] | None:
-    """Weights for DRAM and CXL, 1 to 255 each, whose DRAM share is nearest to x; None at 0 and 1.
+    """The weights of DRAM and CXL (1 to 255) whose DRAM share is nearest to x; None at 0 and 1.
 
-    Of ratios equally near the smaller numbers.
+    Of equally near ratios, the one with smaller numbers.
     """
     if x in (0.0, 1.0):
         return None
     exact = Fraction(x)
     every = range(1, MOST_WEIGHT + 1)
-    # For each weight of DRAM the best of CXL is beside dram * (1 - x) / x.
+    # For each weight of DRAM, the best weight of CXL is next to dram * (1 - x) / x.
     candidates = []
     for dram in every:
         cxl = int(dram * (1 - exact) / exact)
@@ -113,7 +115,7 @@ def weights(x: float) -> tuple[int, int] | None:
 
 
 def commands(x: float, dram_node: int, cxl_node: int) -> list[str]:
-    """What starts a program at that ratio: Linux 6.9 and numactl 2.0.19, or newer."""
+    """Commands that start a program at this ratio, for Linux 6.9 and numactl 2.0.19 or newer."""
     ratio = weights(x)
     if ratio is None:
         return [f"numactl --membind={dram_node if x == 1.0 else cxl_node} PROGRAM"]
@@ -124,9 +126,9 @@ def commands(x: float, dram_node: int, cxl_node: int) -> list[str]:
 
 
 def endpoints_of(content: dict[str, Any], file: object, folder: Path) -> Endpoints:
-    """The endpoints in an object of JSON. Raises InputError.
+    """The endpoints in a JSON object. Raises InputError.
 
-    folder: where names of files within (of counters, of a calibration) start from.
+    folder: base of relative file names in the object (of counters or of a calibration).
     """
     table = Table(file, "endpoints", content)
     table.only("c", "dram", optional=("tau", "cxl", *_PREDICTED))
@@ -140,7 +142,7 @@ def endpoints_of(content: dict[str, Any], file: object, folder: Path) -> Endpoin
     if dram.l_full > (1 + tau) * dram.l_idle:
         allowed = "of a run on CXL, with s_llc, s_cache and s_sb: the workload is bandwidth-bound"
         raise table.wrong("cxl", allowed)
-    # Latency-bound: one run is enough (§5.3), and its counters say what CXL does.
+    # Latency-bound: one run is enough (§5.3), because its counters predict the slowdown on CXL.
     for name in _PREDICTED:
         if name not in content:
             allowed = "given, where cxl has no stalls; or cxl with s_llc, s_cache and s_sb"
@@ -151,7 +153,7 @@ def endpoints_of(content: dict[str, Any], file: object, folder: Path) -> Endpoin
         cxl.only(optional=("l_idle", "l_full"))
         for key in cxl.content:
             cxl.real(key, least=0, above=True)
-    return Endpoints(c, dram, Tier(stalls, 1.0, 1.0), tau)  # whose latencies do not matter
+    return Endpoints(c, dram, Tier(stalls, 1.0, 1.0), tau)  # the CXL latencies are not used
 
 
 def _part(table: Table, key: str) -> Table:
@@ -168,7 +170,7 @@ def _tier(table: Table) -> Tier:
 
 
 def _predicted(table: Table, folder: Path) -> tuple[float, float, float]:
-    """S_DRd, S_Cache and S_Store by §4 of the counters that the file names or holds."""
+    """S_DRd, S_Cache and S_Store (§4) from the counters that the file contains or names."""
     platform = table.choice("platform", PLATFORMS)
     counters, calibration = table.content["counters"], table.content["calibration"]
     if isinstance(calibration, str):
@@ -184,5 +186,5 @@ def _predicted(table: Table, folder: Path) -> tuple[float, float, float]:
 
 
 def read_endpoints(path: str | os.PathLike) -> Endpoints:
-    """E.json. Raises InputError."""
+    """Read E.json. Raises InputError."""
     return endpoints_of(read_json(path), path, Path(path).parent)

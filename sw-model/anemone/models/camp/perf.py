@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `perf stat -x,` and `perf stat -j` print, with `-I` or without, as counters.
+"""Parses the output of `perf stat -x,` and `perf stat -j`, with or without `-I`.
 
-A line of -x, is `value,unit,event,run time,percent of the time counted,...`, after `-I` with the
-time in front; a line of -j is an object. Rows of other events are passed over.
+A line of -x, is `value,unit,event,run time,percent of the time counted,...`; with `-I` the time is
+in front. A line of -j is an object. Rows of other events are ignored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ ALL = 100.0  # percent of the time that an event was counted
 
 @dataclass(frozen=True)
 class Row:
-    """One line. t: seconds at which its interval ended, None without intervals; share: percent."""
+    """One line. t: end of its interval in seconds, None without intervals; share: percent
+    counted.
+    """
 
     line: int
     t: float | None
@@ -36,14 +38,14 @@ class Row:
 
 
 def is_perf(text: str) -> bool:
-    """Whether a text looks like one of perf's and not like JSON of ours."""
+    """Whether a text looks like perf's output and not like our JSON."""
     if text.lstrip().startswith("{"):
         return bool(_JSON_ROW.search(text))
     return bool(_CSV_ROW.search(text))
 
 
 def run_of(text: str, platform: str, file: object) -> Run:
-    """The counters of a run. Raises InputError, naming line and event, also for what is missing."""
+    """The counters of a run. Raises InputError, which names the line and the event."""
     found = list(rows(text, platform, file))
     intervals = by_interval(found, file)
     checked = []
@@ -52,7 +54,7 @@ def run_of(text: str, platform: str, file: object) -> Run:
         for name in NEEDED[platform]:
             if name not in values:
                 event = event_of(name, platform).name
-                allowed = f"a row of {name}, as `anemone camp record` asks perf for it"
+                allowed = f"a row of {name}, as with `anemone camp record`"
                 raise InputError(file, place, event, MISSING, allowed)
         checked.append((t, counters.check(Table(file, place, values), platform)))
     share = min(row.share for row in found)
@@ -62,7 +64,7 @@ def run_of(text: str, platform: str, file: object) -> Run:
 
 
 def by_interval(found: list[Row], file: object) -> dict[float | None, dict[str, float]]:
-    """Counters of each interval; None is the whole run."""
+    """Counters by interval; None is the whole run."""
     intervals: dict[float | None, dict[str, float]] = {}
     for row in found:
         values = intervals.setdefault(row.t, {})
@@ -70,7 +72,7 @@ def by_interval(found: list[Row], file: object) -> dict[float | None, dict[str, 
         if name in values and not row.event.uncore:
             allowed = "one row a run or interval (no -A, no --per-socket)"
             raise InputError(file, f"line {row.line}", row.event.name, Bare("again"), allowed)
-        values[name] = values.get(name, 0.0) + row.value  # the CHAs of a socket add up
+        values[name] = values.get(name, 0.0) + row.value  # the sum over the CHAs of a socket
     if not intervals:
         allowed = "rows of perf stat -x, or -j with the events of `anemone camp record`"
         raise InputError(file, "file", "events", MISSING, allowed)
@@ -80,7 +82,7 @@ def by_interval(found: list[Row], file: object) -> dict[float | None, dict[str, 
 
 
 def rows(text: str, platform: str, file: object) -> Iterator[Row]:
-    """The lines that are of the platform's events."""
+    """The rows of the platform's events."""
     known = by_name(platform)
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()
@@ -93,7 +95,7 @@ def rows(text: str, platform: str, file: object) -> Iterator[Row]:
         t, event, value, share = found
         counted = _count(value, event, file, place)
         part = ALL if share in ("", None) else _number(share, file, place, "percent", "0 to 100")
-        if part == 0:  # nothing that an estimate could be made of
+        if part == 0:  # without any counted time there is nothing to scale
             raise _not_counted(event, "counted 0 % of the time", file, place)
         seconds = None if t is None else _number(t, file, place, "time", "seconds")
         yield Row(number, seconds, event, counted, part)
@@ -104,7 +106,7 @@ _Found = tuple[Any, Event, Any, Any] | None
 
 def _of_csv(line: str, known: dict[str, Event]) -> _Found:
     fields = line.split(",")
-    for at in (2, 3):  # 3: a time comes first
+    for at in (2, 3):  # 3 if the time is in front
         event = known.get(_plain(fields[at])) if len(fields) > at else None
         if event is not None:
             share = fields[at + 2] if len(fields) > at + 2 else ""
@@ -126,7 +128,7 @@ def _of_json(line: str, known: dict[str, Event], file: object, place: str) -> _F
 
 
 def _plain(name: str) -> str:
-    """An event's name without its unit's name, slashes and modifiers, in lower case."""
+    """An event's name in lower case, without its PMU, slashes and modifiers."""
     inner = re.fullmatch(r"\w+/(?:.*\bname=)?([\w.]+)/\w*", name.strip())
     return (inner[1] if inner else name.strip().split(":")[0]).lower()
 

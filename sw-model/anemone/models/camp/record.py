@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program under `perf stat`, once a group of counters, so that nothing is multiplexed.
+"""Runs a program under `perf stat`, once for each group of counters, to avoid multiplexing.
 
-Core events are counted in the program and its threads, those of the mesh (P14 to P17) in the whole
-machine meanwhile. Runs differ a little: the counts of each are scaled to the cycles of the first.
+Core events are counted for the program and its threads, mesh events (P14 to P17) for the whole
+machine. Since runs vary, the counts of each run are scaled to the cycles of the first.
 """
 
 from __future__ import annotations
@@ -20,19 +20,21 @@ from anemone.models.camp import perf
 from anemone.models.camp.events import ALWAYS, GROUPS, MODELS, Event
 
 _CPUINFO = Path("/proc/cpuinfo")
-_STDERR = 2  # where what the program prints goes
-MOST_SPREAD = 0.05  # of cycles from run to run, before a warning
-_CLOCK = "task-clock"  # of perf, ms of processor time
+_STDERR = 2  # the program's output goes here
+MOST_SPREAD = 0.05  # relative difference of the runs' cycles above which there is a warning
+_CLOCK = "task-clock"  # perf's event of processor time, ms
 
 
 class RecordError(RuntimeError):
-    """The program, or perf on it, failed."""
+    """The program failed, or perf failed to run it."""
 
 
 @dataclass(frozen=True)
 class Recording:
-    """Counters of a program, whole or by interval (t in seconds). clock_ghz: cycles over processor
-    time; spread: the largest difference of a run's cycles from the first's, a fraction."""
+    """Counters of a program, in total or by interval (t in seconds). clock_ghz: cycles over
+    processor time; spread: the largest relative difference between a run's cycles and the first
+    run's.
+    """
 
     intervals: dict[float | None, dict[str, float]]
     clock_ghz: float
@@ -40,7 +42,7 @@ class Recording:
 
     @property
     def content(self) -> dict:
-        """As a file of counters has it (counters.py)."""
+        """The content of a file of counters (counters.py)."""
         if None in self.intervals:
             return self.intervals[None]
         return {"intervals": [{"t": t, **values} for t, values in self.intervals.items()]}
@@ -52,7 +54,7 @@ class Recording:
 
 
 def platform_here(cpuinfo: str) -> str:
-    """The platform of the processor in a text as /proc/cpuinfo. Raises InputError if it is none."""
+    """The platform in the text of /proc/cpuinfo. Raises InputError for an unsupported processor."""
     field = dict(re.findall(r"^(vendor_id|cpu family|model)\s*: (.*)$", cpuinfo, re.MULTILINE))
     intel = field.get("vendor_id") == "GenuineIntel" and field.get("cpu family") == "6"
     model = int(field.get("model", "0")) if intel else 0
@@ -64,12 +66,12 @@ def platform_here(cpuinfo: str) -> str:
 
 
 def here() -> str:
-    """`platform_here` of this machine."""
+    """The platform of this machine."""
     return platform_here(_CPUINFO.read_text())
 
 
 def check_perf(platform: str) -> None:
-    """Raise InputError unless perf is here and counts every event of the platform."""
+    """Raise InputError unless perf is installed and counts every event of the platform."""
     if shutil.which("perf") is None:
         raise InputError("record", "commands", "perf", MISSING, "perf (apt-get install linux-perf)")
     missing: dict[str, list[Event]] = {}
@@ -97,7 +99,7 @@ def _events(platform: str) -> Iterable[Event]:
 
 
 def _refusal(event: Event) -> str:
-    """Why perf does not count an event; nothing if it does."""
+    """Why perf does not count an event; empty if it does."""
     words = ["perf", "stat", "-x,", *(["-a"] if event.uncore else []), "-e", event.asked]
     done = subprocess.run([*words, "--", "true"], capture_output=True, text=True, check=False)
     if done.returncode:
@@ -107,20 +109,20 @@ def _refusal(event: Event) -> str:
 
 
 def record(program: Sequence[str], platform: str, interval: float | None) -> Recording:
-    """Run `program` for each group of the platform's events. interval: seconds, or the whole run.
+    """Run `program` once for each group of events. interval: seconds; None for the whole run.
 
-    Raises InputError if perf counted less than everything, RecordError if the program failed.
+    Raises InputError if perf multiplexed or missed events, RecordError if the program failed.
     """
     runs = [_run(program, platform, group, interval) for group in GROUPS[platform]]
     return merge([counted for counted, _ in runs], next(ghz for _, ghz in runs if ghz))
 
 
 def merge(runs: list[dict[float | None, dict[str, float]]], clock_ghz: float) -> Recording:
-    """One recording of runs that counted different events, the first of them cycles.
+    """Merge runs that counted different events; the first run has cycles.
 
-    Intervals are put together by their order, as many as the shortest run has; in each, counts are
-    scaled by cycles to the first run's. Those of the mesh, which come without cycles, are used as
-    ratios and stay as they are.
+    Intervals are matched by their order, up to the length of the shortest run. In each interval,
+    counts are scaled to the first run's cycles. Mesh events have no cycles; their counts are not
+    scaled, because the model uses only ratios of them.
     """
     first = runs[0]
     done = []
@@ -140,11 +142,11 @@ def merge(runs: list[dict[float | None, dict[str, float]]], clock_ghz: float) ->
 def _run(
     program: Sequence[str], platform: str, group: tuple[Event, ...], interval: float | None
 ) -> tuple[dict[float | None, dict[str, float]], float]:
-    """Counters of one run by interval, and its clock in GHz (0 of a run that counts the mesh)."""
+    """Counters of one run by interval, and its clock in GHz (0 for a run with mesh events)."""
     mesh = group[0].uncore
     events = group if mesh else (*ALWAYS, *group)
     asked = ",".join(event.asked for event in events)
-    # In braces the events of a core are counted together, or not at all.
+    # Braces make perf count the core events together or not at all.
     words = [
         "perf",
         "stat",
@@ -173,7 +175,7 @@ def _run(
             if event.counter not in values:
                 raise InputError("perf", "output", event.name, MISSING, "a row of each event")
     cycles = sum(values.get("c", 0.0) for values in intervals.values())
-    # Its point is the locale's, which may be a comma.
+    # perf prints the locale's decimal point, which may be a comma.
     times = re.findall(rf"(?:^|,)\s*(\d+)[.,](\d+),[^,\n]*,{_CLOCK}\b", text, re.MULTILINE)
     clock = sum(float(f"{whole}.{part}") for whole, part in times)
     if not (clock or mesh):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The slowdown of a workload on CXL from its counters on DRAM: the final model of §4.4.3."""
+"""Predicts a workload's slowdown on CXL from its counters on DRAM: the final model of §4.4.3."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from anemone.io.errors import Bare, InputError
 from anemone.io.tables import Table, parse_toml, read_text
 from anemone.models.camp.counters import Counters
 
-_MOST = 1e9  # of a constant: with more a prediction is no number
+_MOST = 1e9  # largest constant: above it predictions may overflow
 CONSTANTS = ("k_drd", "p", "q", "k_cache", "k_store")
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """A platform's constants, as in the final model. `file`: what errors call them."""
+    """A platform's constants, as in the final model. `file`: their name in error messages."""
 
     k_drd: float
     p: float
@@ -29,7 +29,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Slowdown:
-    """Parts of the run time on DRAM that CXL adds, by cause; fractions, below 0 where it gains."""
+    """The slowdown by cause, as fractions of the run time on DRAM; negative for a speedup."""
 
     drd: float
     cache: float
@@ -40,7 +40,7 @@ class Slowdown:
         return self.drd + self.cache + self.store
 
     def named(self) -> dict[str, float]:
-        """By the paper's names."""
+        """The components by the paper's names."""
         return {
             "S_DRd": self.drd,
             "S_Cache": self.cache,
@@ -51,7 +51,7 @@ class Slowdown:
 
 @dataclass(frozen=True)
 class Stalls:
-    """Stall cycles, by the component that they are of (§4)."""
+    """Stall cycles by component (§4)."""
 
     s_llc: float
     s_cache: float
@@ -62,17 +62,17 @@ class Stalls:
 
 
 def stalls(counters: Counters, platform: str) -> Stalls:
-    """s_LLC, s_Cache and s_SB of counters that are checked."""
+    """s_LLC, s_Cache and s_SB from checked counters."""
     p = counters
     cache = p["P1"] - p["P2"] if platform == "skx" else p["P2"] - p["P3"]
     return Stalls(p["P3"], cache, p["P6"])
 
 
 def predict(counters: Counters, calibration: Calibration, platform: str) -> Slowdown:
-    """The slowdown of what ran on DRAM, were it on CXL.
+    """Predict the slowdown on CXL of a workload that ran on DRAM.
 
-    counters: checked for the platform (counters.check). Raises InputError where the calibration
-    gives these counters no scaling factor above 0.
+    counters: checked for the platform (counters.check). Raises InputError if the calibration gives
+    these counters a scaling factor that is not above 0.
     """
     p, k = counters, calibration
     s = stalls(counters, platform)
@@ -93,13 +93,13 @@ def predict(counters: Counters, calibration: Calibration, platform: str) -> Slow
 
 
 def _lfb_hits(p: Counters) -> float:
-    """R_LFB-hit of §4.2.2; 0 where no load missed L1."""
+    """R_LFB-hit of §4.2.2; 0 if no load missed L1."""
     missed = p["P4"] + p["P5"]
     return p["P5"] / missed if missed else 0.0
 
 
 def _from_memory(p: Counters, platform: str) -> float:
-    """R_Mem, as counters that exist come close to it (§4.4.3); 0 where nothing was prefetched."""
+    """R_Mem, approximated with the available counters (§4.4.3); 0 if nothing was prefetched."""
     if platform == "skx":
         return (p["P7"] - p["P8"]) / p["P7"] if p["P7"] else 0.0
     looked_up = p["P16"] + p["P17"]
@@ -107,7 +107,7 @@ def _from_memory(p: Counters, platform: str) -> float:
 
 
 def calibration_of(content: dict[str, Any], file: object) -> Calibration:
-    """The constants in a table, which may also say how they were measured (`measured`)."""
+    """The constants in a table, which may also describe the measurement (`measured`)."""
     table = Table(file, "constants", content)
     table.only(*CONSTANTS, optional=("measured",))
     factors = {
@@ -118,5 +118,5 @@ def calibration_of(content: dict[str, Any], file: object) -> Calibration:
 
 
 def read_calibration(path: str | os.PathLike) -> Calibration:
-    """CAL.toml, as `camp calibrate` writes it. Raises InputError."""
+    """Read CAL.toml, which `camp calibrate` writes. Raises InputError."""
     return calibration_of(parse_toml(read_text(path), path), path)

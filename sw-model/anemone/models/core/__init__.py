@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model of server cores and their memory: programs in, Intel's counters and run times out.
+"""A model of server cores and their memory: it runs programs and returns Intel's counters and
+times.
 
-machines.toml sizes, with sources; build.py compiles sim/core; model.py runs it; instructions.py
-turns captured instructions into operations. docs/core-model.md says what it does and does not do.
+machines.toml has the sizes and their sources. build.py compiles sim/core, model.py runs it, and
+instructions.py converts captured instructions to operations. docs/core-model.md describes the
+model and its limits.
 """
 
 from anemone.models.core.instructions import operations_of

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles sim/core into a library, once for each state of the sources and of the compiler."""
+"""Compiles sim/core into a library; again only if the sources or the compiler changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from anemone.capture.build import ROOT, compile_library
 
 @functools.cache
 def library() -> ctypes.CDLL:
-    """The core model. Raises InputError, one line, if it cannot be compiled."""
+    """The core model's library. Raises InputError (one line) if it cannot be compiled."""
     folder = ROOT / "sim" / "core"
     flags = ["-std=c++20", "-Wall", "-Wextra", "-O3", "-march=x86-64-v2"]
     path = compile_library(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Captured instructions (docs/traces.md, --instructions) as operations of the core model.
+"""Converts captured instructions (docs/traces.md, --instructions) to operations of the core model.
 
-sim/core/instructions.hpp says what an instruction becomes. A branch has gone elsewhere where the
-next row is not the next instruction; the model's own predictor says whether that was foreseen.
+sim/core/instructions.hpp defines the conversion. A branch was taken if the next row is not the next
+instruction in memory; the model's branch predictor decides whether it was predicted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from anemone.io.errors import Bare, InputError
 from anemone.models.core.build import library
 from anemone.models.core.model import OPERATION
 
-# As sim/core/capi.cpp has them.
+# The layouts are those of sim/core/capi.cpp.
 _ROW = np.dtype(
     [(name, "<u8") for name in ("pc", "address_registers", "reads", "writes", "first", "end",
                                 "bytes", "branch")]
@@ -25,9 +25,9 @@ _COLUMNS = ("thread", "pc", "bytes", "branch", "address_registers", "reads", "wr
 
 
 def operations_of(path: str | os.PathLike, thread: int = 0) -> np.ndarray:
-    """The operations of one thread of DIR/instructions/NAME.parquet, an array of OPERATION.
+    """The operations of one thread of DIR/instructions/NAME.parquet, as an array of OPERATION.
 
-    Raises InputError for a file that is none, or has no such thread.
+    Raises InputError if the file is not such a file or does not have the thread.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

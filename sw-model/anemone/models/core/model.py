@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs programs on a modelled machine (sim/core): counters as Intel defines them, and the time."""
+"""Runs programs on a modelled machine (sim/core) and returns Intel's counters and the time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ import numpy as np
 from anemone.models.core.build import library
 
 MACHINES = Path(__file__).with_name("machines.toml")
-# One operation (sim/core/op.hpp). kind: 0 compute, 1 load, 2 store, 3 branch; from: how many
-# operations back its inputs are, 0 for none; latency: of compute, cycles, of a branch 0 predicted,
-# 1 mispredicted, 2 not taken, 3 taken; continues: 1 where it is of the instruction before.
+# One operation (sim/core/op.hpp). kind: 0 compute, 1 load, 2 store, 3 branch. from: distance to the
+# operations that produce its inputs, 0 for none. latency: cycles of a compute operation; of a
+# branch 0 predicted, 1 mispredicted, 2 not taken, 3 taken. continues: 1 if it belongs to the
+# instruction of the operation before.
 OPERATION = np.dtype(
     [
         ("address", "<u8"), ("pc", "<u4"), ("from", "<u2", 2), ("kind", "u1"), ("latency", "u1"),
@@ -25,18 +26,18 @@ OPERATION = np.dtype(
     ]
 )  # fmt: skip
 _ERROR_BYTES = 400
-_MEMORY = 9  # numbers of anemone_core_memory
+_MEMORY = 9  # length of the result of anemone_core_memory
 _LINE = 64
 _FOREVER = 1 << 62  # operations
 
 
 class CoreError(RuntimeError):
-    """A machine or program that the model does not take."""
+    """A machine or program that the model does not accept."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A core and its caches, as in machines.toml; `with_(name=value)` is another one."""
+    """A core and its caches, as in machines.toml; `with_(name=value)` returns a changed copy."""
 
     name: str
     sizes: Mapping[str, float]
@@ -54,7 +55,9 @@ class Machine:
 
 @dataclass(frozen=True)
 class Tier:
-    """Memory: ns of a load that misses all caches of an idle machine, GB/s of reads and writes."""
+    """A memory. ns: latency of a load that misses all caches of an idle machine. gb_per_s:
+    bandwidth of reads and writes.
+    """
 
     ns: float
     gb_per_s: float
@@ -62,8 +65,9 @@ class Tier:
 
 @dataclass(frozen=True)
 class Placed:
-    """A range of bytes of flat memory: the share of its pages that is dedicated, and the share of
-    the others' frames that is filled."""
+    """A range of bytes in flat memory. share: share of its pages that is dedicated. filled: share
+    of the other pages' frames that is filled.
+    """
 
     first: int
     end: int
@@ -73,8 +77,9 @@ class Placed:
 
 @dataclass(frozen=True)
 class Owned:
-    """A range of bytes whose pages of 4 KiB, and those of its page tables, take these frames of
-    flat memory, in order of first touch: frame f shares near lines with f + near pages."""
+    """A range of bytes whose 4 KiB pages and page tables take these frames of flat memory, in order
+    of first touch. Frame f shares near lines with frame f + (number of near pages).
+    """
 
     first: int
     end: int
@@ -83,14 +88,14 @@ class Owned:
 
 @dataclass(frozen=True)
 class Memory:
-    """Two tiers, pages divided: fast_share of them on the fast one. Or, with near_lines, both as
-    one flat memory (docs/flat.md): `ratio` far lines to each near line, every miss swaps.
+    """Two tiers, with fast_share of the pages on the fast one. With near_lines, both tiers form one
+    flat memory (docs/flat.md) with `ratio` far lines for each near line, in which every miss swaps.
 
-    shares: of each core's own, in place of fast_share; for kernels that do not say where their data
-    are. dedicated: share of the pages that are dedicated near memory, beside the near lines. filled
-    > 0: programs have run for ever, lines are where they left them; their data are in such a share
-    of flat memory's pages, anywhere. 0: as after reset, pages in order of first touch. owned: whose
-    frames are whose; none: nobody's, else all that is asked for has to be in such a range.
+    shares: fast_share of each core separately; for kernels without a `base` setting. dedicated:
+    share of the pages that is dedicated near memory, in addition to the near lines. filled: above
+    0, the memory starts in the steady state, with data in this share of flat memory's pages at
+    random places; 0 is the state after reset, with pages in order of first touch. owned: frames
+    that belong to ranges; if there are any, every access has to be in one of these ranges.
     """
 
     fast: Tier
@@ -107,7 +112,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A generated program (sim/core/kernels.hpp has the names and what the settings mean)."""
+    """A generated program; sim/core/kernels.hpp defines the names and settings."""
 
     name: str
     settings: Mapping[str, float] = field(default_factory=dict)
@@ -121,7 +126,7 @@ Program = Kernel | np.ndarray  # of OPERATION
 
 @dataclass(frozen=True)
 class Part:
-    """Of a range of memory: lines asked of flat memory, near misses, and page walks."""
+    """Counts of a range of memory: lines requested from flat memory, near misses, page walks."""
 
     asked: int
     missed: int
@@ -130,12 +135,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Run:
-    """What a run gave.
+    """The result of a run.
 
     cores: counts of each core by name: c, P1 ... P17 (Table 5 of CAMP) and more (capi.cpp).
-    seconds: until the last core was done. read_gb, written_gb: of each tier; queued_ns: what a read
-    waited there, on average. near_hits, near_misses, dedicated: of flat memory; parts: of
-    those that its memory names.
+    seconds: until the last core finished. read_gb, written_gb: for each tier. queued_ns: mean
+    queueing time of a read in each tier. near_hits, near_misses, dedicated: accesses of flat
+    memory. parts: counts of each of the memory's parts.
     """
 
     machine: Machine
@@ -151,7 +156,7 @@ class Run:
 
     @functools.cached_property
     def counters(self) -> dict[str, float]:
-        """Of all cores together, as `perf stat` counts a program of several threads."""
+        """The sum over all cores, as `perf stat` counts a program with several threads."""
         return {name: sum(core[name] for core in self.cores) for name in self.cores[0]}
 
     @property
@@ -159,20 +164,22 @@ class Run:
         return sum((*self.read_gb, *self.written_gb)) / self.seconds
 
     def mean_ns(self, what: str) -> float:
-        """Average latency of l1_miss, l2_miss or l3_miss loads, or of tlb_miss, ns; 0: none."""
+        """Mean latency in ns of l1_miss, l2_miss or l3_miss loads, or of tlb_miss; 0 without
+        any.
+        """
         counted = self.counters["P4" if what == "l1_miss" else what]
         cycles = self.counters[f"{what}_cycles"]
         return cycles / counted / self.machine.ghz if counted else 0.0
 
     @property
     def read_ns(self) -> float:
-        """Latency of a demand read behind the L2, ns: P11 / P12 by the clock; 0: there was none."""
+        """Mean latency of a demand read behind the L2 in ns, from P11 / P12; 0 without any."""
         reads = self.counters["P12"]
         return self.counters["P11"] / reads / self.machine.ghz if reads else 0.0
 
     @property
     def mlp(self) -> float:
-        """Demand reads outstanding while there is one: P11 / P13; 0: there was none."""
+        """Mean number of outstanding demand reads while there is one, P11 / P13; 0 without any."""
         cycles = self.counters["P13"]
         return self.counters["P11"] / cycles if cycles else 0.0
 
@@ -191,7 +198,9 @@ def machine(name: str) -> Machine:
 
 
 def tier(name: str) -> Tier:
-    """A memory of machines.toml: DRAM (spr), another socket's (spr-numa), cxl-a, cxl-b, cxl-c."""
+    """A memory of machines.toml: DRAM (such as spr), another socket (spr-numa), or cxl-a to
+    cxl-c.
+    """
     return Tier(**_machines()["memory"][name])
 
 
@@ -203,11 +212,11 @@ def simulate(
     warm: int = 0,
     by_cycles: bool = False,
 ) -> Run:
-    """Each program on a core of its own, `operations` of each after `warm` that are not counted.
+    """Run each program on its own core: `warm` operations that are not counted, then `operations`.
 
-    by_cycles: both are cycles, so that cores are side by side all the time. A program of operations
-    (an array of OPERATION) ends with the array, by_cycles it begins again. Raises CoreError for
-    sizes or programs that the model does not take.
+    by_cycles: both limits are in cycles, so that all cores run the whole time. An array of
+    OPERATION then starts again at its end; otherwise the program ends with the array. Raises
+    CoreError for sizes or programs that the model does not accept.
     """
     lib = library()
     error = ctypes.create_string_buffer(_ERROR_BYTES)
@@ -235,7 +244,7 @@ def simulate(
         cold, before = _counts(lib, made, len(programs), False), _memory(lib, made)
         placed = _placed(lib, made, memory)
         checked(lib.anemone_core_run(made, then, stops[1], error, len(error)))
-        # What is under way when cycles end is so when they begin, too.
+        # By cycles, unfinished operations at the end are balanced by those at the start.
         done, after = _counts(lib, made, len(programs), not by_cycles), _memory(lib, made)
         placed = _placed(lib, made, memory) - placed
         del kept
@@ -263,8 +272,9 @@ def simulate(
 
 
 def parts_of(on: Machine, programs: Sequence[Kernel]) -> list[list[tuple[int, int]]]:
-    """Each kernel's data on a core of its own: ranges of bytes (first, end), in order; those that
-    are in another are left out. Raises CoreError."""
+    """The ranges of bytes (first, end) of each kernel's data, one kernel per core, in ascending
+    order; ranges inside another one are left out. Raises CoreError.
+    """
     lib = library()
     error = ctypes.create_string_buffer(_ERROR_BYTES)
 
@@ -292,7 +302,7 @@ def parts_of(on: Machine, programs: Sequence[Kernel]) -> list[list[tuple[int, in
 
 
 def settings(on: Machine, memory: Memory, cores: int) -> str:
-    """A machine as sim/core/config.hpp reads it."""
+    """A machine in the format that sim/core/config.hpp reads."""
     values = {
         **on.sizes,
         "cores": cores,
@@ -309,14 +319,14 @@ def settings(on: Machine, memory: Memory, cores: int) -> str:
 
 
 def _base(core: int) -> int:
-    """Where a core's data are, apart from the others'."""
+    """Start of a core's data; each core has its own range."""
     return (core + 1) << 40
 
 
 def _load(lib, made, core: int, program: Program, error, checked, again: bool) -> Program:
-    """Give a core its program; what has to be kept meanwhile. again: operations are repeated."""
+    """Load a core's program; returns the object that must stay alive. again: repeat operations."""
     if isinstance(program, Kernel):
-        # A core's data lie apart from the others', unless the settings say where.
+        # Each core has its own data unless the settings give a base.
         base = {} if "base" in program.settings else {"base": _base(core)}
         text = Kernel(program.name, {**program.settings, **base}).text()
         checked(lib.anemone_core_kernel(made, core, text.encode(), error, len(error)))

@@ -143,6 +143,10 @@ def read_rank(path: Path) -> Rank:
     if len(wrong):
         kind = int(records["kind"][wrong[0]])
         raise InputError(path, f"record {wrong[0]}", "kind", kind, f"0 to {len(KINDS) - 1}")
+    wrong = np.flatnonzero(records["bytes"] > records["posted"])
+    if len(wrong):
+        size, room = (int(records[name][wrong[0]]) for name in ("bytes", "posted"))
+        raise InputError(path, f"record {wrong[0]}", "bytes", size, f"at most {room}, which fit")
     names = path.with_suffix(".names")
     sites, communicators, layouts = _names(names)
     unknown = set(records["site"].tolist()) - set(sites)

@@ -18,7 +18,8 @@ Runs = tuple[np.ndarray, np.ndarray]  # int64: where each begins and ends
 @dataclass(frozen=True)
 class Layout:
     """item_bytes: of data. extent: from an item to the next. first: from an item's origin to its
-    first byte. starts, lengths: runs of an item's data from its origin on, in the type map's order.
+    first byte. starts, lengths: runs of an item's data from its origin on, in the type map's order;
+    where they have more than item_bytes, some gaps are not known, and an item counts as a whole.
     """
 
     item_bytes: int
@@ -38,8 +39,9 @@ class Layout:
         steps = np.arange(taken, dtype=np.int64) * self.extent + origin
         starts = (steps[:, None] + np.array(self.starts, np.int64)).ravel()
         lengths = np.tile(np.array(self.lengths, np.int64), taken)
-        before = np.cumsum(lengths) - lengths
-        lengths = np.clip(received - before, 0, lengths)
+        if sum(self.lengths) == self.item_bytes:
+            before = np.cumsum(lengths) - lengths
+            lengths = np.clip(received - before, 0, lengths)
         some = lengths > 0
         return united(starts[some], lengths[some])
 
@@ -51,7 +53,7 @@ def read_layout(size: str, extent: str, first: str, text: str) -> Layout:
         raise ValueError(text)
     words.reverse()
     starts, lengths = _parse(words)
-    if words or int(lengths.sum()) != int(size) or int(size) <= 0:
+    if words or int(lengths.sum()) < int(size) or int(size) <= 0:
         raise ValueError(text)
     return Layout(int(size), int(extent), int(first), tuple(starts.tolist()),
                   tuple(lengths.tolist()))  # fmt: skip

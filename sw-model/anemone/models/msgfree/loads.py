@@ -21,7 +21,7 @@ from anemone.models.msgfree.layout import Runs
 from anemone.models.msgfree.site import SOURCES, Metrics, read_metrics
 
 COLUMNS = ("rank", "time_ns", "address", "latency_ns", "source")
-_NAME = re.compile(r"(\d+-)?\d+")  # of a rank
+_NAME = re.compile(r"([0-9]+-)?[0-9]+")  # of a rank
 ABOUT, TABLE = "loads.toml", "loads.csv"
 
 
@@ -76,7 +76,7 @@ def read_loads(folder: str | os.PathLike) -> Loads | None:
 
 def _rows(path: Path) -> dict[str, Samples]:
     rows: dict[str, list[tuple[int, int, float, str]]] = {}
-    lines = csv.reader(read_text(path).splitlines())
+    lines = _split(path)
     header = next(lines, [])
     if tuple(header) != COLUMNS:
         raise InputError(path, "line 1", "columns", ",".join(header), ",".join(COLUMNS))
@@ -86,11 +86,22 @@ def _rows(path: Path) -> dict[str, Samples]:
             one = (int(time), int(address, 0), float(latency), source)
             if source not in SOURCES or not 0 <= one[2] < float("inf") or not _NAME.fullmatch(rank):
                 raise ValueError(source)
+            if not -(1 << 63) <= one[0] < 1 << 63 or not 0 <= one[1] < 1 << 64:
+                raise ValueError(row)
             rows.setdefault(rank, []).append(one)
         except ValueError as e:
             allowed = f"{', '.join(COLUMNS)}; source is one of {', '.join(SOURCES)}"
             raise InputError(path, f"line {number}", "row", Bare(",".join(row)), allowed) from e
     return {rank: samples_of(some) for rank, some in rows.items()}
+
+
+def _split(path: Path) -> Iterator[list[str]]:
+    lines = csv.reader(read_text(path, "CSV").splitlines())
+    try:
+        yield from lines
+    except csv.Error as e:
+        place = f"line {lines.line_num}"
+        raise InputError(path, place, "row", Bare(f"wrong: {e}"), ", ".join(COLUMNS)) from e
 
 
 def samples_of(rows: Sequence[tuple[int, int, float, str]]) -> Samples:

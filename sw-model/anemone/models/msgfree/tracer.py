@@ -47,13 +47,18 @@ def example(name: str, mpicc: str) -> str:
     )
 
 
-def launcher_options(mpirun: str, variables: dict[str, str]) -> list[str]:
-    """What tells a launcher to set variables for its ranks and not for itself."""
+def with_variables(mpirun: str, words: Sequence[str], variables: dict[str, str]) -> list[str]:
+    """The launcher's command, which sets variables for its ranks and not for itself."""
     said = _run([mpirun, "--version"], "--version")
     if "Open MPI" in said or "OpenRTE" in said:
-        return [word for name, value in variables.items() for word in ("-x", f"{name}={value}")]
+        options = [w for name, value in variables.items() for w in ("-x", f"{name}={value}")]
+        command = [mpirun, *options]
+        for word in words:  # a program of several has its own options
+            command += [word, *options] if word == ":" else [word]
+        return command
     if "HYDRA" in said:
-        return [word for name, value in variables.items() for word in ("-genv", name, value)]
+        options = [w for name, value in variables.items() for w in ("-genv", name, value)]
+        return [mpirun, *options, *words]
     raise InputError(
         "command line", "launcher", "mpirun", mpirun, "mpirun or mpiexec of Open MPI or MPICH"
     )
@@ -101,14 +106,13 @@ def record(
     variables = {FOLDER_VARIABLE: str(out.resolve())}
     if sampler is None or not sampler.preloads:
         variables["LD_PRELOAD"] = preload
-    options = launcher_options(mpirun, variables)
+    command = with_variables(mpirun, words, variables)
     try:
         out.mkdir(parents=True)
     except FileExistsError as e:
         raise InputError(out, "output folder", "--out", Bare("there"), "a new folder") from e
     except OSError as e:
         raise unwritable(out, e) from e
-    command = [mpirun, *options, *words]
     try:
         if sampler is not None:
             command = sampler.words(command, out, preload)

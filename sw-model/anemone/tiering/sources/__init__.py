@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Telemetry sources: what each can see, what it costs, and what it so tells of pages.
+"""Telemetry sources: the accesses that each can see, its costs, and its estimates for pages.
 
-tiering.interfaces.Source is what they all are; costs.toml has their constants and where they come
-from. A source whose parameters are not given has the published ones.
+All derive from tiering.interfaces.Source. costs.toml has their constants with sources. Defaults of
+parameters are the published values.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts by frame, of sources that see addresses, and what they are of units."""
+"""Counts by frame and by unit, for sources that see addresses."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ def _count(counts, addr, shift):  # type: ignore[no-untyped-def]
 
 
 class FrameCounts:
-    """Accesses by frame since they were last taken."""
+    """Accesses by frame since the last `take`."""
 
     def __init__(self, machine: Machine) -> None:
         self._shift = np.uint64(machine.frame_shift)
         self._counts = np.zeros(len(machine.state.memory.table), np.uint32)
 
     def add(self, addr: np.ndarray) -> None:
-        """Byte addresses, uint64[n]."""
+        """Count accesses. addr: byte addresses, uint64[n]."""
         _count(self._counts, addr, self._shift)
 
     def take(self) -> np.ndarray:
-        """uint32[frames]."""
+        """The counts, uint32[frames], which restart from 0."""
         counts, self._counts = self._counts, np.zeros_like(self._counts)
         return counts
 
 
 def by_unit(counts: np.ndarray, units: Units, span: int) -> np.ndarray:
-    """float64[n], of each unit: a split one's own frame, a whole page's together."""
+    """The count of each unit: of its frame if it is split, else the sum over its page.
+    float64[n].
+    """
     found = counts[units.frame].astype(np.float64)
     if span > 1:
         whole = ~units.split

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hint faults, as Linux' NUMA balancing takes them: the next access to a page faults."""
+"""Hint faults, as in Linux' NUMA balancing: the next access to a page faults."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from anemone.tiering.machine import Machine, Units
 from anemone.tiering.parameters import constants, setting
 
 _FAULTS, _SCAN = constants("faults"), constants("scan")
-_LEAST_NS = 1.0  # between a scan and a fault
+_LEAST_NS = 1.0  # least time between a scan and a fault
 
 
 @dataclass
 class HintFaults(Source):
-    """Each interval the next scan_mib of the slow tier are made to fault, in turn.
+    """Each interval makes the next scan_mib of the slow tier fault at their next access.
 
-    A page that faults t ns after its scan is taken to be accessed every t ns, so its heat is the
-    interval / t. Of the fast tier the page table tells which pages were accessed at all: their heat
-    is 1 or 0. fault_ns: of the program's thread, a fault.
+    A page that faults t ns after its scan is assumed to be accessed every t ns, so its heat is the
+    interval / t. For the fast tier heat is the page table's accessed bit, 1 or 0. fault_ns: cost of
+    a fault for the program's thread.
     """
 
     scan_mib: int = setting(int(_FAULTS["scan_mib"]), 1, divide=True)
@@ -47,7 +47,7 @@ class HintFaults(Source):
         heat = np.where(units.tier == FAST, read, seen[units.frame]).astype(float)
         self._last = now
 
-        # A split page's frames, or one frame of a whole page, stand for the page.
+        # A whole page faults at its first frame, a split page at each of its frames.
         slow = units.frame[units.tier == SLOW]
         most = max(1, (self.scan_mib << 20) // machine.config.page_bytes)
         at = np.searchsorted(slow, self._next)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A hotness monitoring unit as CXL 3.2 describes it (§8.2.8, CHMU): few counters and a hot list."""
+"""A hotness monitoring unit (CXL 3.2 §8.2.8, CHMU) with few counters and a hot list."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PER_LINE = 8  # entries of the hot list in 64 B
 
 @compiled()
 def _count(counter_of, counts, used, addr, shift):  # type: ignore[no-untyped-def]
-    """Count frames as long as there is a counter for each. Returns the counters used."""
+    """Count frames; new frames are ignored if no counter is free. Returns the counters used."""
     for a in addr:
         frame = a >> shift
         counter = counter_of[frame]
@@ -35,11 +35,11 @@ def _count(counter_of, counts, used, addr, shift):  # type: ignore[no-untyped-de
 
 @dataclass
 class HotnessUnit(Source):
-    """The first frames of an interval (its epoch) that are accessed get a counter each.
+    """The first frames that are accessed in an interval (its epoch) get one counter each.
 
-    Those that reach the threshold are on the hot list, which software reads, eight entries a line;
-    their heat is their count, that of others 0. Of the fast tier the page table's accessed bits
-    tell, heat 1 or 0.
+    Frames that reach the threshold are on the hot list, which software reads with eight entries per
+    line. Their heat is their count; that of others is 0. For the fast tier heat is the page table's
+    accessed bit, 1 or 0.
     """
 
     counters: int = setting(int(_UNIT["counters"]), 1, 1 << 24, divide=True)
@@ -65,7 +65,7 @@ class HotnessUnit(Source):
 
     def heat(self, machine: Machine, units: Units) -> Heat:
         counts = np.append(np.where(self._counts >= self.threshold, self._counts, 0), 0)
-        of_frame = counts[self._counter_of]  # -1 is the last, which is 0
+        of_frame = counts[self._counter_of]  # index -1 is the appended 0
         if machine.span > 1:
             whole = of_frame.reshape(-1, machine.span).sum(axis=1)[units.frame // machine.span]
             seen = np.where(units.split, of_frame[units.frame], whole)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bandwidth by thread, polled, as Intel's Memory Bandwidth Monitoring has it (NEMO §5.3)."""
+"""Polled bandwidth by thread, as with Intel's Memory Bandwidth Monitoring (NEMO §5.3)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from anemone.tiering.parameters import constants, setting
 
 @dataclass
 class Mbm(Source):
-    """Each interval a poll: the lines that each thread has moved, of both tiers, kinds together.
+    """A poll each interval returns the lines that each thread has moved, over both tiers and all
+    kinds.
 
-    It knows nothing of pages, whose heat is 0. poll_ns: of a processor. A poll costs the same
-    however small the machine is.
+    The heat of pages is 0. poll_ns: processor time of a poll, which does not depend on the scale.
     """
 
     poll_ns: float = setting(constants("mbm")["poll_ns"])

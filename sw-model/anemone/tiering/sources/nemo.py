@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """NEMO: counters of all accesses to the slow tier, by page and by frame (NEMO §3.3, §5.1, §5.2).
 
-The pipelines are the golden model's, so each count is the hardware's, bit for bit, or with engine
-"rtl" those of the Verilated expander, which decides the same, thousands of times slower; copies of
-pages are counted, too, as they are accesses to the device. A page's place in the slow tier is its
-own address, so it keeps its counter when it moves away and back. Software reads snapshots, line by
-line, and subtracts what it read before.
+The pipelines are the golden model's, with bit-exactly the hardware's counts. With engine "rtl" they
+are the Verilated expander's, with the same results but thousands of times slower. Copies of pages
+are accesses to the device and are counted, too. A page's address in the slow tier never changes, so
+it keeps its counter when it moves away and back. Software reads snapshots line by line and
+subtracts the previous values.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _BASES = 1 << _HUGE_SHIFT - _BASE_SHIFT  # frames of 4 KiB in a region of 2 MiB
 
 
 class _Pipeline:
-    """One rule, and what software has read of it. slots: regions of 2 MiB that it watches."""
+    """A rule and the values that software has read. slots: the 2 MiB regions that it watches."""
 
     def __init__(self, rule: Rule, device: Pipelines) -> None:
         self.telemetry = device.add(rule)
@@ -47,7 +47,7 @@ class _Pipeline:
         self.slots = np.empty(0, np.int64)
 
     def lines(self, counters: int) -> Iterator[tuple[_Pipeline, int, int]]:
-        """(self, channel, line) of the lines that have the first counters."""
+        """(self, channel, line) of the lines that contain the first `counters` counters."""
         for line in range(-(-counters // self._per_line)):
             for channel in range(self.channels):
                 yield self, channel, line
@@ -58,13 +58,13 @@ class _Pipeline:
         self.read[at, channel] = (words[:, None] >> self._shifts & self._mask).reshape(-1)
 
     def taken(self) -> np.ndarray:
-        """uint64[counters], all channels: what was counted between the last two harvests."""
+        """Counts between the last two harvests, over all channels: uint64[counters]."""
         counted = (self.read - self.before) & self._mask
         self.before[:] = self.read
         return counted.sum(axis=1, dtype=np.uint64)
 
     def reprogram(self, regions: np.ndarray) -> None:
-        """Watch other regions: the hardware's clear, and a table entry for each."""
+        """Watch other regions: clear the pipeline and write a table entry for each region."""
         self.telemetry.clear()
         self.read[:] = self.before[:] = 0
         self.slots = regions
@@ -73,13 +73,13 @@ class _Pipeline:
 
 @dataclass
 class Nemo(Source):
-    """Where pages are of 2 MiB, one pipeline counts them, and where they may split, the others
-    watch the 4 KiB frames of as many as their counters hold, another lot each interval; where
-    pages are of 4 KiB, all pipelines do that.
+    """With 2 MiB pages, one pipeline counts all pages. If pages may split, the other pipelines
+    watch the 4 KiB frames of as many pages as their counters hold, others each interval. With 4 KiB
+    pages, all pipelines watch frames in this way.
 
-    pipelines, width (bits a counter), states (64-bit words a channel): of the hardware.
-    engine: "model", or "rtl". fast: what tells of the fast tier, which a device in the slow one
-    does not see: "pebs", "nemo" (a second device) or "none". period, sample_ns, buffer: of that
+    pipelines, width (bits per counter), states (64-bit words per channel): the hardware's sizes.
+    engine: "model" or "rtl". fast: the telemetry of the fast tier, which a device in the slow tier
+    cannot see: "pebs", "nemo" (a second device) or "none". period, sample_ns, buffer: parameters of
     PEBS.
     """
 
@@ -102,7 +102,7 @@ class Nemo(Source):
         pages = machine.geometry.device_bytes >> _HUGE_SHIFT
         geometry = Geometry(2, self.pipelines, self.states, _table(pages), device)
         memory = {"end": geometry.device_bytes, "primary_shift": _HUGE_SHIFT, "width": self.width}
-        # A line holds as many counters as are in eight words, of each channel.
+        # A line has eight words of counters of one channel.
         self.line_ns = _NEMO["counter_instructions"] * _NS * (512 // self.width) / 2
         self._huge_pages = machine.config.page_bytes == 1 << _HUGE_SHIFT
         by_page = Rule(name="pages", map=identity_map(geometry, self.width), **memory)
@@ -133,7 +133,7 @@ class Nemo(Source):
         self._lines = [one for p in self._all for one in p.lines(last + 1)]
         for p in self._watchers:
             self._lines += p.lines(len(p.slots) * _BASES)
-        # What there is to watch next: regions of the slow tier, hot or not.
+        # Candidates to watch next: all regions of the slow tier, hot or not.
         self._regions = np.unique(slow << machine.frame_shift >> _HUGE_SHIFT)
         self._reads += len(self._lines)
         return len(self._lines)
@@ -145,7 +145,7 @@ class Nemo(Source):
     def heat(self, machine: Machine, units: Units) -> Heat:
         seen = np.zeros(len(units))
         writes = np.zeros(len(units))
-        # A poll is not of the accesses: of a smaller machine there are as many.
+        # The number of polls does not scale with the machine, so their cost must not either.
         cpu = _NEMO["poll_instructions"] * _NS / machine.config.scale
         cpu += self._maps * _NEMO["map_instructions"] * _NS
         self._maps = 0
@@ -174,7 +174,7 @@ class Nemo(Source):
         return Heat(seen, writes, cpu_ns=cpu, **base)
 
     def _take_frames(self) -> np.ndarray:
-        """Keep what was counted of the regions watched; returns these."""
+        """Store the counts of the watched regions. Returns the regions."""
         for pipeline in self._watchers:
             counts = pipeline.taken()[: len(pipeline.slots) * _BASES].reshape(-1, _BASES)
             self._frames.reshape(-1, _BASES)[pipeline.slots] = counts
@@ -182,7 +182,9 @@ class Nemo(Source):
         return np.concatenate([np.empty(0, np.int64), *slots])
 
     def watch(self, frames: np.ndarray | None) -> None:
-        """Other regions, those that the policy wants, or the next ones in turn (NEMO §5.2)."""
+        """Watch other regions: those of the policy, or else the next ones in rotation (NEMO
+        §5.2).
+        """
         capacity = self._slots * len(self._watchers)
         if not capacity:
             return
@@ -208,5 +210,5 @@ class Nemo(Source):
 
 
 def _table(pages: int) -> int:
-    """Entries of the translation table: one a page of the device, at least the prototype's."""
+    """Entries of the translation table: one per page of the device, at least the prototype's."""
     return max(8192, 1 << (pages - 1).bit_length())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What no machine has: every access of the program to either tier, for nothing."""
+"""An ideal source: every access of the program to either tier, at no cost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from anemone.tiering.state import COPY, KIND_SHIFT, WRITE
 
 @dataclass
 class Oracle(Source):
-    """Counts accesses by frame; copies of pages are not the program's."""
+    """Counts the program's accesses by frame, without copies of pages."""
 
     def start(self, machine: Machine) -> None:
         machine.log((FAST, SLOW))
@@ -36,7 +36,7 @@ class Oracle(Source):
 
 
 def base_pages(counts: np.ndarray, units: Units, span: int) -> dict[str, np.ndarray]:
-    """The counts of all frames of whole pages, as Heat has them; nothing where none can split."""
+    """The counts of the frames of whole pages, as fields of Heat; empty if pages cannot split."""
     if span == 1:
         return {}
     page = units.frame[~units.split]

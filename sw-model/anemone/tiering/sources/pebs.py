@@ -15,10 +15,10 @@ from anemone.tiering.state import I_DROPPED
 
 _PEBS = constants("pebs")
 _PROCESS_NS = _PEBS["process_instructions"] * constants("processor")["ns_per_instruction"]
-# Demand loads that miss, and stores by their fetches. Prefetched lines, non-temporal stores and
-# write-backs have no instruction that a sample could name (NEMO §5.1.1).
+# PEBS sees demand loads that miss, and stores by their fetches. Prefetches, non-temporal stores and
+# write-backs are not attributed to an instruction (NEMO §5.1.1).
 VISIBLE = ("load", "rfo")
-# What an adaptive period goes through (pebs_period_list of MEMTIS' published code).
+# The steps of an adaptive period (pebs_period_list in MEMTIS' published code).
 _PERIODS = (
     199, 293, 401, 499, 599, 701, 797, 907, 997, 1201, 1399, 1601, 1801, 1999, 2503, 3001, 3499,
     4001, 4507, 4999, 6007, 7001, 7993, 9001, 10007, 12007, 13999, 16001, 17989, 19997,
@@ -29,9 +29,10 @@ _PERIODS = (
 class Pebs(Source):
     """Every period-th visible access of a thread is a sample; heat is samples × period.
 
-    sample_ns: of the thread, a sample. buffer: samples between two readings; more are dropped.
-    quota: share of a processor that processing may take; each adapt_ms the period grows or shrinks
-    a step, as MEMTIS does, where the share is above it or below. 0: the period stays.
+    sample_ns: cost of a sample for the thread. buffer: samples between two reads; more are dropped.
+    quota: share of a processor for processing. Every adapt_ms the period grows by a step if the
+    share is above the quota and shrinks if it is below, as in MEMTIS. With 0 the period is
+    constant.
     """
 
     period: int = setting(int(_PEBS["period"]), 1)
@@ -70,7 +71,7 @@ class Pebs(Source):
         return heat
 
     def _adapt(self, machine: Machine, cpu: float) -> None:
-        """Another period, if processing takes more or less than it may."""
+        """Change the period if processing takes more or less than the quota."""
         self._cpu += cpu
         elapsed = machine.now - self._since
         if elapsed < self.adapt_ms * 1e6:

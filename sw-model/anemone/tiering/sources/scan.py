@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Page-table scanning by regions, as DAMON does it (Park et al., Middleware 2019; Linux)."""
+"""Page-table scanning by regions, as in DAMON (Park et al., Middleware 2019; Linux)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _SCAN = constants("scan")
 
 @dataclass
 class Scan(Source):
-    """Each sample_ms the accessed bit of one frame of each region, at random, is looked at.
+    """Every sample_ms checks the accessed bit of one random frame in each region.
 
-    Heat of a unit is the number of samples of the interval that found its region accessed. At the
-    end of an interval neighbours that differ by no more than a tenth of the most are merged, and
-    regions are cut in two at random places, as long as there are at most most_regions.
+    A unit's heat is the number of samples in the interval that found its region accessed. At the
+    end of an interval, neighbouring regions are merged if they differ by at most a tenth of the
+    maximum. Then regions are split in two at random places, up to most_regions.
     """
 
     sample_ms: float = setting(_SCAN["sample_ms"], 1e-6)
@@ -31,7 +31,7 @@ class Scan(Source):
     def start(self, machine: Machine) -> None:
         machine.mark()
         self._rng = machine.rng
-        self._ends = np.empty(0, np.int64)  # borders of the regions, one more than there are
+        self._ends = np.empty(0, np.int64)  # borders of the regions, one more than regions
         self._seen = np.empty(0)
         self._picked = np.empty(0, np.int64)
         self._checks = 0
@@ -73,7 +73,7 @@ class Scan(Source):
             self._ends = np.delete(self._ends, np.flatnonzero(like) + 1)
 
     def _split(self, machine: Machine, units: Units) -> None:
-        """Cut regions; the outer borders follow what is in use."""
+        """Split regions; the outer borders follow the frames in use."""
         ends = self._ends
         if len(units):
             ends[0] = min(ends[0], units.frame[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A count-min sketch in the device, as NeoProf has it (Zhou et al., NeoMem, MICRO 2024)."""
+"""A count-min sketch in the device, as in NeoProf (Zhou et al., NeoMem, MICRO 2024)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ _LINE_NS = constants("nemo")["counter_instructions"] * constants("processor")["n
 _PAGE_SHIFT = 12
 _WIDTHS = tuple(1 << n for n in range(4, 25))
 _PER_LINE = 8  # reported pages in 64 B
-# Odd multipliers: a row's hash is the upper bits of the product.
+# An odd multiplier for each row; the hash is the upper bits of the product.
 _ROWS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9,
                   0xD6E8FEB86659FD93], np.uint64)  # fmt: skip
 
 
 @compiled()
 def _count(rows, bits, seeds, addr, threshold, reported, known, n):  # type: ignore[no-untyped-def]
-    """Count pages; those whose estimate reaches the threshold are reported once. Returns n."""
+    """Count pages and report each page once when its estimate reaches the threshold. Returns the
+    number of reports.
+    """
     for a in addr:
         page = a >> np.uint64(_PAGE_SHIFT)
         least = 1 << 62
@@ -45,10 +47,10 @@ def _count(rows, bits, seeds, addr, threshold, reported, known, n):  # type: ign
 class NeoProf(Source):
     """Counts accesses to the slow tier's 4 KiB pages in `depth` rows of `width` counters.
 
-    A page whose estimate reaches the threshold is reported, once an interval, if there is room for
-    it among `reports`; heat is the threshold then, 0 for others. Software reads the reports, eight
-    a line, and clears. The device tells nothing of the fast tier: there the page table's accessed
-    bits do, with heat 1 or 0.
+    A page whose estimate reaches the threshold is reported once per interval, up to `reports`
+    pages. Its heat is the threshold; that of others is 0. Software reads the reports, eight per
+    line, and clears the sketch. For the fast tier, which the device does not see, heat is the page
+    table's accessed bit, 1 or 0.
     """
 
     width: int = setting(int(_NEOPROF["width"]), choices=_WIDTHS, divide=True)
