@@ -21,9 +21,12 @@ class Allocation(RuleBasedStateMachine):
 
     running = Bundle("running")
 
-    @initialize(near=st.integers(1, 12), ratio=st.integers(1, 4), dedicated=st.integers(0, 20))
-    def start(self, near: int, ratio: int, dedicated: int) -> None:
-        self.layout = Layout(near, ratio, dedicated, PAGE)
+    @initialize(
+        near=st.integers(1, 12), ratio=st.integers(1, 4), dedicated=st.integers(0, 20),
+        page=st.sampled_from([PAGE, HUGE]),
+    )  # fmt: skip
+    def start(self, near: int, ratio: int, dedicated: int, page: int) -> None:
+        self.layout = Layout(near, ratio, dedicated, page)
         self.pages = PageAllocator(self.layout)
         self.sizes: dict[str, int] = {}
         self.launched = 0
@@ -87,7 +90,10 @@ class Allocation(RuleBasedStateMachine):
         had = len(self.pages.dedicated(donor)), len(self.pages.dedicated(borrower))
         done = self.pages.exchange(donor, borrower, pages)
         now = len(self.pages.dedicated(donor)), len(self.pages.dedicated(borrower))
-        assert done.pages <= min(pages, had[0]) and done.bytes == 3 * done.pages * PAGE
+        assert (
+            done.pages <= min(pages, had[0])
+            and done.bytes == 3 * done.pages * self.layout.page_bytes
+        )
         assert now == (had[0] - done.pages, had[1] + done.pages)
 
     @invariant()

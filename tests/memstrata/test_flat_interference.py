@@ -12,6 +12,7 @@ import pytest
 from anemone.models.core import machine
 from anemone.studies import flat_interference
 from anemone.studies.flat_interference import SETTINGS, frames_of, judge, side_by_side, smaller
+from anemone.studies.flat_slowdown import FASTER
 from anemone.studies.flat_workloads import PROGRAM, drawn
 from tests.commands import run
 from tests.memstrata.test_flat_slowdown import WORKLOAD
@@ -84,6 +85,9 @@ def test_judged_by_hand() -> None:
     assert here["Figure 7: near memory slows more than the L3"] == pytest.approx(200 / 3)
     suffer = "Figure 7: of those that the L3 slows by more than 10 %, near memory does, too"
     assert here[suffer] == 50 and here["Figure 7: and both slow them more than each"] == 100
+    assert rows[suffer].why.startswith("they are: graph: mixed, program: sort; a captured")
+    assert rows["Figure 7: and both slow them more than each"].why == ""
+    assert rows["Figure 6: slowed by more than 10 %"].why == FASTER
     assert here["scans before what is counted, at least"] == 1.5
     assert "| graph: mixed | 2 | 25.0 % | 20.0 % | 30.0 % | 50.0 % |" in found.notes[0]
 

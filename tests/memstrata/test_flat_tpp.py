@@ -35,7 +35,22 @@ def test_moves_by_hand() -> None:
     faults, promoted = moves(size, 1.0, 0.49, 0.01 * pages)
     assert faults == pytest.approx(0.51 * pages * 0.00995, rel=1e-3)
     assert promoted == pytest.approx(faults * 0.00995, rel=1e-3)
-    assert overhead(1e5, 2e4) == pytest.approx(0.1 + 0.06)
+    assert overhead(1e5, 2e4, 1) == pytest.approx(0.1 + 0.06)
+
+
+def test_a_core_waits_for_its_own_faults() -> None:
+    """Four cores that fault as often as one core does lose no more of their time than it."""
+    assert overhead(4e5, 8e4, 4) == pytest.approx(overhead(1e5, 2e4, 1))
+    assert overhead(1e5, 2e4, 4) == pytest.approx(0.16 / 4)
+
+
+def test_the_study_divides_stalls_by_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same machine and page walks: with four cores a fault stops a quarter of the machine."""
+    monkeypatch.setattr(flat_tpp, "profile", lambda *_: [{"seconds": 1.0}, {"seconds": 1.1}])
+    monkeypatch.setattr(flat_tpp, "placed", lambda *_: (1.0, 1e5))
+    point = {"filled": 1.0, "vm_bytes": GIB}
+    one, four = (flat_tpp.STUDY.run({**point, "cores": cores})["tpp"] for cores in (1, 4))
+    assert one > 0.001 and four == pytest.approx(one / 4)
 
 
 def test_judged_by_hand() -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from anemone.studies import flat_mixes, profiles
-from anemone.studies.mix_check import by_profiles, judge, together
-from anemone.studies.profiles import LOCAL_ONLY, TIERED, profile
+from anemone.studies.mix_check import _coloured, by_profiles, judge, together
+from anemone.studies.profiles import LOCAL_ONLY, PLATFORM, TIERED, Place, machine, profile
+from anemone.studies.surfaces import Surface
 from tests.commands import run
 from tests.memstrata.test_flat_slowdown import WORKLOAD
 from tests.memstrata.test_mixes import by_misses
@@ -20,7 +21,7 @@ WARM = {**WORKLOAD, "warm": 10_000}
 
 def test_a_machine_by_itself_is_as_fast_as_its_profile(tmp_path: Path) -> None:
     local, tiered = profile(WARM, [LOCAL_ONLY, TIERED], tmp_path)
-    cycles = round(tiered["seconds"] * profiles.machine(profiles.PLATFORM).ghz * 1e9)
+    cycles = round(tiered["seconds"] * machine(PLATFORM).ghz * 1e9)
     (here,) = together([WARM], [1.0], cycles)
     assert here == pytest.approx(local["seconds"], rel=0.05)
     (there,) = together([WARM], [0.0], cycles)
@@ -33,6 +34,39 @@ def test_machines_have_their_own_shares() -> None:
     assert slow > 1.05 * fast
     one, two = together([WARM] * 2, [1.0, 1.0], 400_000)
     assert one == pytest.approx(two, rel=0.02) and fast == pytest.approx(one, rel=0.05)
+
+
+def test_machines_side_by_side_are_as_their_profiles(tmp_path: Path) -> None:
+    """The check's distance: different machines, whose data no cache holds, at shares of their own
+    that were not profiled."""
+    size = {"operations": 400_000, "warm": 200_000, "vm_bytes": 48 << 20, "filled": 0.35}
+    chase = {"kernel": "chase", "settings": {"bytes": 16 << 20, "work": 50, "chains": 2}}
+    gather = {"kernel": "gather", "settings": {"bytes": 8 << 20, "work": 60}}
+    two = {"cores": 2, "vm_bytes": 96 << 20}
+    workloads = [{**WORKLOAD, **size, **more} for more in (chase, gather, {**chase, **two})]
+    grid = [Place(d) for d in (0.0, 0.5, 1.0)]
+    surfaces = [
+        Surface({(p.dedicated, 1.0): r for p, r in zip(grid, rows, strict=True)})
+        for rows in (profile(w, grid, tmp_path) for w in workloads)
+    ]
+
+    def slower(machines: list[float], local: list[float]) -> list[float]:
+        return [100 * (a / b - 1) for a, b in zip(machines, local, strict=True)]
+
+    places, all_local = [0.0, 0.25, 0.75], [1.0] * 3
+    cycles = round(by_profiles(surfaces, places)[0] * machine(PLATFORM).ghz * 1e9)
+    said = slower(*(by_profiles(surfaces, some) for some in (places, all_local)))
+    full = slower(*(together(workloads, some, cycles) for some in (places, all_local)))
+    apart = [abs(a - b) for a, b in zip(said, full, strict=True)]
+    assert said[0] > 3 * said[2] > 0 and max(apart) < 5 and sum(apart) / 3 < 3
+
+
+def test_machines_in_full_share_no_near_line() -> None:
+    near = [3, 5, 2]
+    frames = _coloured(near)
+    assert [len(f) for f in frames] == [2 * n for n in near]
+    colours = [{int(f) % sum(near) for f in some} for some in frames]
+    assert [len(c) for c in colours] == near and len(set.union(*colours)) == sum(near)
 
 
 def test_by_profiles() -> None:

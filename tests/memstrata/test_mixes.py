@@ -210,6 +210,10 @@ def test_judged_by_hand() -> None:
         "Figure 13, machines that come and go: the worst, Memstrata": (6.0, 9.0, True),
         "Memstrata: of a core, at most": (4.0, 3.0, True),
     }
+    why = {r.what: r.why for r in found.rows}
+    assert why["Figure 13, machines that come and go: the worst, Memstrata"] == memstrata.WHY_MORE
+    assert why["Memstrata: of a core, at most"].startswith("copies alone, 5 GB in web-heavy: three")
+    assert memstrata.row("", "%", 6.0, 5.0).why == memstrata.WHY_LESS
     assert "| machines rightly judged, at the end of each interval |  | 90.0 % |" in found.notes[0]
     assert "| intervals until an outlier is found |  | 1.5 | 1.5 |  |" in found.notes[0]
     assert all(len(kinds) == 6 for kinds in MIXES.values())

@@ -5,13 +5,20 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
+from anemone.memstrata.judges import Forest
 from anemone.memstrata.loop import Judged, Reading
+from anemone.memstrata.outliers import Line
+from anemone.studies import flat_mixes
+from anemone.studies.flat_mixes import KINDS, OUTLIER
+from anemone.studies.memstrata import COMMON, run_mix
 from anemone.studies.mixes import Mix, Policy
+from anemone.studies.surfaces import Surface
 from anemone.studies.tenants import ASKED, MOST, Tenants
-from tests.memstrata.test_mixes import job
+from tests.memstrata.test_mixes import job, row
 
 
 @pytest.fixture
@@ -67,3 +74,48 @@ def test_a_mix_is_led_by_what_is_counted() -> None:
     found = decisions("model")
     assert len(found) == 10 and any(moved for moved, _ in found)
     assert any(misses for _, misses in found)
+
+
+def loads_nothing(slowdown: float) -> Surface:
+    """A machine whose stores miss near memory and none of its loads: it has no L3 miss latency."""
+    base = {"l3_ns": 0.0, "requests": 20.0}
+    return Surface({
+        (0.0, 1.0): {**row(1 + slowdown, misses=0.5 if slowdown else 0.0), **base},
+        (1.0, 1.0): {**row(1.0), **base},
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("mix", COMMON)
+def test_counters_find_in_a_common_mix_whom_no_latency_shows(
+    mix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The study's own run: by the line over the latency nobody is an outlier and the worst machine
+    stays as it is, above 30 %; by counted misses it is found, and ends below 6 % (§6.1)."""
+    some = {kind: [{"kernel": kind, "vm_bytes": 1 << 27, "cores": 2}] for kind in (*KINDS, OUTLIER)}
+    monkeypatch.setattr(flat_mixes, "choice", lambda quick, seed: some)
+    monkeypatch.setattr(
+        flat_mixes, "surface",
+        lambda workload, places: loads_nothing(0.5 if workload["kernel"] == OUTLIER else 0.0),
+    )  # fmt: skip
+    monkeypatch.setattr(
+        flat_mixes, "forest",
+        lambda counted, quick, seed: Forest(
+            Path("m"), None if counted else Line(0.01, -1.0),
+            lambda request: [[float(mpki > 1) for mpki, *_ in request["ask"][0]["rows"]]],
+        ),
+    )  # fmt: skip
+    point = {"mix": mix, "number": 0, "share": 0.33, "ends": False, "quick": False, "seed": 1}
+    found = {
+        name: run_mix({**point, "policy": name, **more})
+        for name, more in (
+            ("no software", {}), ("Memstrata", {}), ("miss counters", {"engine": "model"}),
+        )
+    }  # fmt: skip
+    worst = {name: max(m["slowdown"] for m in a["machines"]) for name, a in found.items()}
+    assert worst["no software"] == pytest.approx(worst["Memstrata"]) and worst["Memstrata"] > 30
+    assert worst["miss counters"] < 6
+    guessed, counted = found["Memstrata"], found["miss counters"]
+    assert guessed["intervals"] == [] and counted["intervals"] == [1.0]
+    assert guessed["copied_gb"] < 0.1 < counted["copied_gb"]  # a launch moves some odd pages
+    assert guessed["judged"] == counted["judged"] == 30 * 6
+    assert guessed["right"] == 30 * 5 < counted["right"]

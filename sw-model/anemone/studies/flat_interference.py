@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from anemone.studies.camp_workloads import COPY_BITS, programs_of
 from anemone.studies.curves import curves
 from anemone.studies.flat_slowdown import NOTE as WORKLOADS
 from anemone.studies.flat_slowdown import STUDY as FLAT
-from anemone.studies.flat_slowdown import WHY
+from anemone.studies.flat_slowdown import compared
 from anemone.studies.flat_workloads import PROGRAM, SIZES, of_each
 from anemone.studies.profiles import CORES, FAR, LOCAL, PAGE_BITS, PLATFORM, PROGRAMS
 from anemone.studies.study import Found, Point, Row, Study
@@ -27,7 +28,7 @@ THREADS = 6  # of the neighbour (§3.3)
 _FILLED = 0.98  # of the neighbour's memory: its data; the rest is page tables and parts of pages
 _SCAN_GB_PER_S = 30.0  # of the neighbour, at least
 _COUNTED = 0.5  # of the cycles before
-_FLAT_PAGE = 12  # bits of the core model's flat memory's pages
+FLAT_PAGE = 12  # bits of the core model's flat memory's pages
 # Setting -> whether the machines share near lines; the L3.
 SETTINGS = {
     "nothing": (False, False), "L3": (False, True), "near memory": (True, False),
@@ -35,6 +36,7 @@ SETTINGS = {
 }  # fmt: skip
 _ABOVE, _SLOWED, _WORST, _ALL = 10.0, 73.0, 480.0, 100.0  # %, §3.3
 _P95 = "the paper's is the p95 latency of Redis, here is the time of all operations"
+_TOUCHED = "a captured program's run touches less than it has"
 NOTE = f"""**How it is done.**
 
 - *Two machines of the same size* on one core model: a workload, and a neighbour whose {THREADS}
@@ -136,7 +138,7 @@ def frames_of(pages: int, shared: bool, seed: int) -> tuple[np.ndarray, np.ndarr
         host.launch(name, pages)
     half = [range(pages), range(pages, 2 * pages)]
     rng = np.random.default_rng(seed)
-    each = 1 << PAGE_BITS - _FLAT_PAGE
+    each = 1 << PAGE_BITS - FLAT_PAGE
     one, other = (
         rng.permutation((np.array(some)[:, None] * each + np.arange(each)).ravel())
         for some in (half if shared else [host.tiered(name) for name in host.machines])
@@ -152,45 +154,61 @@ def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
     captured = np.array([point["category"] == PROGRAM for point, _ in answers])
     rows = [
         Row("workloads", "", None, float(sum(~captured))),
-        _row("Figure 6: slowed by more than 10 %", "%", _SLOWED, _above(conflicting[~captured])),
-        _row("Figure 6: the worst", "%", _WORST, conflicting[~captured].max(), f"{_P95}; {WHY}"),
-        _row("Figure 6: median", "%", None, np.median(conflicting[~captured])),
+        compared(
+            "Figure 6: slowed by more than 10 %", "%", _SLOWED, _above(conflicting[~captured])
+        ),
+        replace(
+            compared("Figure 6: the worst", "%", _WORST, float(conflicting[~captured].max())),
+            why=_P95,
+        ),
+        compared("Figure 6: median", "%", None, np.median(conflicting[~captured])),
     ]
     if captured.any():
         some = conflicting[captured]
         rows += [
             Row("captured programs", "", None, float(len(some))),
-            _row("captured programs, Figure 6: slowed by more than 10 %", "%", None, _above(some)),
-            _row("captured programs, Figure 6: the worst", "%", None, some.max()),
+            compared(
+                "captured programs, Figure 6: slowed by more than 10 %", "%", None, _above(some)
+            ),
+            compared("captured programs, Figure 6: the worst", "%", None, some.max()),
         ]
     for name in list(SETTINGS)[1:]:
         rows += [
-            _row(f"Figure 7: {name} shared, slowed by more than 10 %", "%", None,
+            compared(f"Figure 7: {name} shared, slowed by more than 10 %", "%", None,
                  _above(slower[name])),
-            _row(f"Figure 7: {name} shared, the worst", "%", None, slower[name].max()),
+            compared(f"Figure 7: {name} shared, the worst", "%", None, slower[name].max()),
         ]  # fmt: skip
     larger = slower["near memory"] > slower["L3"]
-    rows.append(_row("Figure 7: near memory slows more than the L3", "%", None, _share(larger)))
+    rows.append(compared("Figure 7: near memory slows more than the L3", "%", None, _share(larger)))
     suffer = slower["L3"] > _ABOVE
     if suffer.any():
         more = slower["both"] > np.maximum(slower["L3"], slower["near memory"])
+        of = "Figure 7: of those that the L3 slows by more than 10 %"
+        names = ", ".join(_name(p) for (p, _), some in zip(answers, suffer, strict=True) if some)
+        why = f"they are: {names}" + (f"; {_TOUCHED}" if captured[suffer].any() else "")
         rows += [
-            _row("Figure 7: of those that the L3 slows by more than 10 %, near memory does, too",
-                 "%", _ALL, _share(slower["near memory"][suffer] > _ABOVE)),
-            _row("Figure 7: and both slow them more than each", "%", _ALL, _share(more[suffer])),
+            replace(row, why=row.why and why)
+            for row in (
+                compared(f"{of}, near memory does, too", "%", _ALL,
+                         _share(slower["near memory"][suffer] > _ABOVE)),
+                compared("Figure 7: and both slow them more than each", "%", _ALL,
+                         _share(more[suffer])),
+            )
         ]  # fmt: skip
     every = [(s, a[s]) for _, a in answers for s in SETTINGS]
     for what, shared in (("isolated", "L3"), ("conflicting", "both")):
         some = [each for s, each in every if s == shared]
         misses = 100 * np.median([each["misses"] for each in some])
         rows += [
-            _row(f"{what}: median misses of near memory", "%", None, misses),
-            _row(f"{what}: median of the neighbour", "GB/s", None,
+            compared(f"{what}: median misses of near memory", "%", None, misses),
+            compared(f"{what}: median of the neighbour", "GB/s", None,
                  np.median([each["neighbour"] for each in some])),
         ]  # fmt: skip
     rows += [
-        _row("far bandwidth used, at most", "%", None, 100 * max(e["far"] for _, e in every)),
-        _row("scans before what is counted, at least", "", None, min(e["scans"] for _, e in every)),
+        compared("far bandwidth used, at most", "%", None, 100 * max(e["far"] for _, e in every)),
+        compared(
+            "scans before what is counted, at least", "", None, min(e["scans"] for _, e in every)
+        ),
     ]
     each = (100 * np.arange(1, len(answers) + 1) / len(answers)).tolist()
     lines = {f"{s} shared": (np.sort(slower[s]).tolist(), each) for s in list(SETTINGS)[1:]}
@@ -217,10 +235,8 @@ def _above(slower: np.ndarray) -> float:
     return _share(slower > _ABOVE)
 
 
-def _row(what: str, unit: str, paper: float | None, here: float, why: str = WHY) -> Row:
-    """Why is said where they differ by more than a twentieth."""
-    differs = paper is not None and abs(here / paper - 1) > 0.05
-    return Row(what, unit, paper, float(here), why if differs else "")
+def _name(point: Point) -> str:
+    return f"{point['category']}: {point.get('program') or point['kernel']}"
 
 
 def _table(points: list[Point], slower: dict[str, np.ndarray], conflicting: np.ndarray) -> str:
@@ -231,10 +247,9 @@ def _table(points: list[Point], slower: dict[str, np.ndarray], conflicting: np.n
         "| --- | ---: | ---: | " + "---: | " * len(shared),
     ]  # fmt: skip
     for i, point in enumerate(points):
-        name = point.get("program") or point["kernel"]
         cells = [conflicting[i], *(slower[s][i] for s in shared)]
         lines.append(
-            f"| {point['category']}: {name} | {point['cores']} | "
+            f"| {_name(point)} | {point['cores']} | "
             + " | ".join(f"{cell:.1f} %" for cell in cells)
             + " |"
         )

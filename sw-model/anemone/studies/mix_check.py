@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from anemone.models.core import Kernel, Memory, Placed, machine, parts_of, simulate
+from anemone.memstrata.colouring import Layout, PageAllocator
+from anemone.models.core import Kernel, Memory, Owned, Placed, machine, parts_of, simulate
 from anemone.studies.camp_workloads import programs_of
+from anemone.studies.flat_interference import FLAT_PAGE
 from anemone.studies.flat_mixes import MIXES, Draw, drawn, policy
 from anemone.studies.memstrata import COMMON, FIXED
 from anemone.studies.mixes import Mix
@@ -22,6 +24,8 @@ _FIVE = (*COMMON, "two outliers", "four outliers")
 _FIRST, _LAST = "at first", "at last"
 _SHARE = 0.33
 _WARM = 0.5  # warm-up cycles, as a share of the counted cycles
+_PAGE_LINES = 1 << FLAT_PAGE - 6
+_SPARE = 64  # near pages: for page tables, and as shares are of larger pages
 NOTE = """**How it is done.**
 
 - *In full*: all machines' kernels on one core model, with one L3 of as many parts as they have
@@ -30,8 +34,7 @@ NOTE = """**How it is done.**
   counted; slowdown is over the same machines on local memory, side by side.
 - *By profiles*: the same machines at the same shares, as `anemone study memstrata` has them.
 - *At first*: a third of each machine dedicated. *At last*: where Memstrata has led in 300 s.
-- *Pages are not coloured* in full: those of several machines may share near lines, but in so short
-  a run seldom do. What a line finds at its first use is of its own machine."""
+- *Near lines* are each machine's own, by the colours of `anemone.memstrata.colouring`."""
 
 
 class MixCheck(Study):
@@ -92,17 +95,24 @@ def together(workloads: Sequence[Point], places: Sequence[float], cycles: int) -
     if all(place == 1.0 for place in places):
         memory = Memory(LOCAL, FAR, fast_share=1.0)
     else:
-        of = [i for i, w in enumerate(workloads) for _ in range(w["cores"])]
-        parts = tuple(
-            Placed(first, end, places[i], workloads[i]["filled"])
-            for i, ranges in zip(of, parts_of(on, programs), strict=True)
-            for first, end in ranges
-        )
+        ranges = iter(parts_of(on, programs))
+        of = [[r for core in islice(ranges, w["cores"]) for r in core] for w in workloads]
         sizes = [w["vm_bytes"] for w in workloads]
+        near = [
+            near_lines(n, d) // _PAGE_LINES + _SPARE for n, d in zip(sizes, places, strict=True)
+        ]
         memory = Memory(
             LOCAL, FAR, dedicated=float(np.average(places, weights=sizes)),
-            near_lines=sum(near_lines(n, d) for n, d in zip(sizes, places, strict=True)),
-            filled=max(w["filled"] for w in workloads), parts=parts,
+            near_lines=sum(near) * _PAGE_LINES, filled=max(w["filled"] for w in workloads),
+            parts=tuple(
+                Placed(first, end, d, w["filled"])
+                for w, d, some in zip(workloads, places, of, strict=True)
+                for first, end in some
+            ),
+            owned=tuple(
+                Owned(some[0][0], some[-1][1] + (1 << PAGE_BITS), frames)
+                for some, frames in zip(of, _coloured(near), strict=True)
+            ),
         )  # fmt: skip
     run = simulate(on, memory, programs, cycles, round(_WARM * cycles), by_cycles=True)
     found, cores = [], iter(run.cores)
@@ -111,6 +121,18 @@ def together(workloads: Sequence[Point], places: Sequence[float], cycles: int) -
         each = workload["operations"] // workload["cores"]
         found.append(each / float(np.mean(speeds)) / base.ghz / 1e9)
     return found
+
+
+def _coloured(near: Sequence[int]) -> list[np.ndarray]:
+    """Frames of flat memory of each machine, in any order, of which no two share near lines.
+
+    near: pages of near memory that each has, beside as many far ones.
+    """
+    host = PageAllocator(Layout(sum(near), 1, 0, 1 << FLAT_PAGE))
+    rng = np.random.default_rng(1)
+    for i, pages in enumerate(near):
+        host.launch(str(i), 2 * pages)
+    return [rng.permutation(host.tiered(name)) for name in host.machines]
 
 
 def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
