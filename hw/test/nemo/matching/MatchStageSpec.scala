@@ -33,8 +33,8 @@ class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   behavior of "MatchStage"
-  for ((some, p) <- Seq("" -> plain, ", some by a hash," -> hashing))
-    it should s"find the counter of every event$some while its table changes" in {
+  for ((some, p) <- Seq("" -> plain, ", some by a hash" -> hashing))
+    it should s"find the counter of every event while its table changes$some" in {
       val (bits, space) = (p.addressBits, 1L << p.addressBits)
       test(new MatchStage(p)).withAnnotations(Seq(VerilatorBackendAnnotation)) { dut =>
         for (seed <- 1 to 24) {
