@@ -275,6 +275,22 @@ def test_a_trace_that_is_shorter_than_it_says_is_refused(tmp_path: Path) -> None
         read_folder(at)
 
 
+@pytest.mark.parametrize(
+    ("field", "value"), [("rank", b"\2"), ("collectives", b"MPI_\xff"), ("posted", b"\0")]
+)
+def test_a_header_that_no_tracer_writes_is_refused(
+    field: str, value: bytes, tmp_path: Path
+) -> None:
+    trace = folder(tmp_path / "run", [receive(A, 100, 64)]) / "000000.trace"
+    content = bytearray(trace.read_bytes())
+    start = HEADER.fields[field][1]
+    content[start : start + len(value)] = value
+    trace.write_bytes(content)
+    with pytest.raises(InputError) as refused:
+        read_folder(trace.parent)
+    assert (refused.value.field, refused.value.place) == (field, "header")
+
+
 def test_a_place_to_unpack_has_to_be_in_the_program(tmp_path: Path) -> None:
     at = folder(tmp_path / "run", [receive(A, 100, 64)])
     sites = predict(read_folder(at), MACHINE, [f"program+{A:#x}"])
