@@ -124,6 +124,21 @@ def test_a_load_is_of_the_last_receive_into_its_place(tmp_path: Path) -> None:
     )
     assert verdict.access.mpi_ns == pytest.approx(hand)
     assert verdict.access.cxl_ns > verdict.access.mpi_ns
+    # Half of the loads miss the L3: all is memory's latency.
+    told = {
+        site["function"]: site
+        for site in as_object(read_folder(at), [*found.values()], None)["sites"]
+    }
+    assert told["first"]["weights_first"] == {"MBW": 0, "MLAT": 1, "Compute": 0}
+    assert told["first"]["weights_later"] == {
+        "MBW": 0,
+        "MLAT": 1,
+        "CBW": 0,
+        "CLAT": 0,
+        "Compute": 0,
+    }
+    # 2 samples of 4 loads, 5 elements.
+    assert (told["first"]["loads_per_element"], told["second"]["loads_per_element"]) == (1, 8 / 5)
 
 
 def loads(at: Path, *addresses: int, source: str = "L1") -> None:

@@ -26,7 +26,8 @@ _NO_LOADS = Loads(1.0, Metrics(0.0, 0.0, 0.0, 0.0, 0.0), {})
 class CallSite:
     """A line of the program that receives, over all ranks.
 
-    messages: sizes, bytes. elements: of basic datatypes in them. line_bytes: the messages', or of
+    messages: sizes, bytes. elements: of basic datatypes in them. loads_per_element: as evaluate
+    takes it. line_bytes: the messages', or of
     the cache lines that data with gaps touch. buffer_bytes: distinct bytes of data in all its
     buffers, which CXL memory would have to hold. not_received: how many were cancelled, freed or
     failed, and are not modelled.
@@ -40,6 +41,7 @@ class CallSite:
     not_received: Counter[str] = field(default_factory=Counter)
     samples: list[tuple[float, str]] = field(default_factory=list)
     elements: int = 0
+    loads_per_element: float = 1.0
     line_bytes: int = 0
     unpack: bool = False
     verdict: Verdict | None = None
@@ -77,8 +79,10 @@ def predict(
             raise InputError("command line", "call site", "--unpack", name, allowed)
     for site in sites:
         site.unpack = str(site.place) in unpack
+        asked = model_site(site, loads)
+        site.loads_per_element = asked.loads_per_element
         try:
-            site.verdict = evaluate(model_site(site, loads), by)
+            site.verdict = evaluate(asked, by)
         except NotFinite as e:
             raise InputError(site.place, "call site", "gain_ns", Bare(str(e)), FINITE) from e
     worth = [site for site in sites if site.gain_ns > 0]
