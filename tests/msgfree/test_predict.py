@@ -25,6 +25,7 @@ from anemone.models.msgfree.parameters import read_parameters
 from anemone.models.msgfree.places import Place
 from anemone.models.msgfree.predict import CallSite, covered, knapsack, model_site, predict
 from anemone.models.msgfree.report import as_object
+from tests.inputs import ROOT
 from tests.msgfree.mpi import each_mpi, launcher, program, settings  # noqa: F401
 
 MACHINE = read_parameters()
@@ -337,6 +338,12 @@ def test_no_other_choice_gains_more(sites: list[tuple[int, int]], capacity: int)
         if sum(size for _, size in some) <= capacity
     )
     assert sum(site.gain_ns for site in chosen) == best
+
+
+def test_the_guides_call_site_is_the_line_that_receives() -> None:
+    lines = (ROOT / "examples/mpi/heat.c").read_text().splitlines()
+    shown = re.findall(r"heat\.c:(\d+)", (ROOT / "docs/message-free.md").read_text())
+    assert shown and all("MPI_Irecv(" in lines[int(line) - 1] for line in shown)
 
 
 def command(*words: str) -> int:

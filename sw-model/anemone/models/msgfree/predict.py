@@ -19,6 +19,7 @@ from anemone.models.msgfree.parameters import Parameters
 from anemone.models.msgfree.places import Place, places
 from anemone.models.msgfree.site import Metrics, Site
 
+_Chosen = tuple[int, "_Chosen"] | None
 _NO_LOADS = Loads(1.0, Metrics(0.0, 0.0, 0.0, 0.0, 0.0), {})
 
 
@@ -174,15 +175,24 @@ def frontier(
     """Choices of sites that no smaller one is as good as, the smallest first: bytes, gain in ns,
     and which.
 
-    Of each set of the sites so far only such choices stay.
+    Of each set of the sites so far only such choices stay. A choice is its last site and the choice
+    before that: a copy of all its sites for each would take minutes for thousands of sites.
     """
-    best: list[tuple[int, float, tuple[int, ...]]] = [(0, 0.0, ())]
+    best: list[tuple[int, float, _Chosen]] = [(0, 0.0, None)]
     for i, site in enumerate(sites):
-        more = [(size + site.buffer_bytes, gain + site.gain_ns, (*chosen, i))
+        more = [(size + site.buffer_bytes, gain + site.gain_ns, (i, chosen))
                 for size, gain, chosen in best]  # fmt: skip
         merged = sorted(best + more, key=lambda one: (one[0], -one[1]))
         best = []
         for one in merged:
             if one[0] <= capacity and (not best or one[1] > best[-1][1]):
                 best.append(one)
-    return best
+    return [(size, gain, _sites_of(chosen)) for size, gain, chosen in best]
+
+
+def _sites_of(chosen: _Chosen) -> tuple[int, ...]:
+    sites = []
+    while chosen is not None:
+        site, chosen = chosen
+        sites.append(site)
+    return tuple(reversed(sites))
