@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,16 @@ def test_the_equations(of: Site) -> None:
     assert found.transfer.cxl_ns == pytest.approx(len(of.messages) * 2 * 653)
     gain = sent + mpi - len(of.messages) * 2 * 653 - cxl
     assert found.gain_ns == pytest.approx(gain, rel=1e-9, abs=1e-3)
+
+
+@given(sites, st.floats(86, 1000), st.floats(86, 1000))
+def test_costs_are_linear_in_the_latency_of_cxl(of: Site, one: float, other: float) -> None:
+    """So the mean of loads whose latency spreads is what counts."""
+    costs = [
+        evaluate(of, replace(MACHINE, cxl_lat=latency)).access.cxl_ns
+        for latency in (one, other, (one + other) / 2)
+    ]
+    assert costs[2] == pytest.approx((costs[0] + costs[1]) / 2, rel=1e-9, abs=1e-6)
 
 
 @given(st.builds(Metrics, rates, shares, rates, rates, shares))

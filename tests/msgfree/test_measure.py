@@ -84,6 +84,10 @@ def test_nodes_and_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert [words[words.index("-b") + 1] for words in asked if "-b" in words] == ["16384", "262144"]
     measure.memory(3, tmp_path, tmp_path)
     assert asked[-1][asked[-1].index("-n") + 1] == "3"
+    asked.clear()
+    with pytest.raises(InputError, match="--node is 2; allowed: a node with memory: 0, 1, 3"):
+        measure.memory(2, tmp_path, tmp_path)
+    assert not asked  # nothing is measured first
 
 
 def test_the_file_says_what_was_measured(

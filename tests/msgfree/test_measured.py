@@ -117,11 +117,17 @@ def test_auto_is_perf_where_perf_samples_loads(
     perf.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     for asked in (command.LoadsFrom.auto, command.LoadsFrom.perf):
+        if unit is None and asked is command.LoadsFrom.perf:
+            with pytest.raises(InputError) as refused:
+                command._sampler(asked, 7, command.Core.spr)
+            said = one_line(refused.value)
+            assert '--loads is "perf"' in said and "<not supported> loads" in said
+            continue
         sampler = command._sampler(asked, 7, command.Core.spr)
-        if unit is None and asked is command.LoadsFrom.auto:
+        if unit is None:
             assert isinstance(sampler, Modelled)
         else:
-            assert isinstance(sampler, Measured) and sampler.unit is (unit or measured.PEBS)
+            assert isinstance(sampler, Measured) and sampler.unit is unit
         assert sampler.period == 7
     assert command._sampler(command.LoadsFrom.none, 7, command.Core.spr) is None
     assert isinstance(command._sampler(command.LoadsFrom.model, 7, command.Core.spr), Modelled)

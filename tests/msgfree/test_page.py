@@ -55,6 +55,7 @@ def test_every_site_is_on_the_page(tmp_path: Path, capacity: int | None) -> None
     assert len(re.findall(r'fill="var\(--t\d\)"', drawn(text, "costs"))) >= 8
     for source in ("L1", "LFB", "MEM"):
         assert source in drawn(text, "sources")
+    assert "MLAT 100% of first loads, 100% of later ones; CBW 0% of later ones" in text
     gain = f"{sites[0].gain_ns / 1000:,.1f}"
     assert f"<td>{gain}</td>" in text
     assert ("no room" in text) == (capacity is not None)

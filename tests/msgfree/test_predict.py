@@ -25,6 +25,7 @@ from anemone.models.msgfree.parameters import read_parameters
 from anemone.models.msgfree.places import Place
 from anemone.models.msgfree.predict import CallSite, covered, knapsack, model_site, predict
 from anemone.models.msgfree.report import as_object
+from tests.inputs import ROOT
 from tests.msgfree.mpi import each_mpi, launcher, program, settings  # noqa: F401
 
 MACHINE = read_parameters()
@@ -124,6 +125,21 @@ def test_a_load_is_of_the_last_receive_into_its_place(tmp_path: Path) -> None:
     )
     assert verdict.access.mpi_ns == pytest.approx(hand)
     assert verdict.access.cxl_ns > verdict.access.mpi_ns
+    # Half of the loads miss the L3: all is memory's latency.
+    told = {
+        site["function"]: site
+        for site in as_object(read_folder(at), [*found.values()], None)["sites"]
+    }
+    assert told["first"]["weights_first"] == {"MBW": 0, "MLAT": 1, "Compute": 0}
+    assert told["first"]["weights_later"] == {
+        "MBW": 0,
+        "MLAT": 1,
+        "CBW": 0,
+        "CLAT": 0,
+        "Compute": 0,
+    }
+    # 2 samples of 4 loads, 5 elements.
+    assert (told["first"]["loads_per_element"], told["second"]["loads_per_element"]) == (1, 8 / 5)
 
 
 def loads(at: Path, *addresses: int, source: str = "L1") -> None:
@@ -275,6 +291,22 @@ def test_a_trace_that_is_shorter_than_it_says_is_refused(tmp_path: Path) -> None
         read_folder(at)
 
 
+@pytest.mark.parametrize(
+    ("field", "value"), [("rank", b"\2"), ("collectives", b"MPI_\xff"), ("posted", b"\0")]
+)
+def test_a_header_that_no_tracer_writes_is_refused(
+    field: str, value: bytes, tmp_path: Path
+) -> None:
+    trace = folder(tmp_path / "run", [receive(A, 100, 64)]) / "000000.trace"
+    content = bytearray(trace.read_bytes())
+    start = HEADER.fields[field][1]
+    content[start : start + len(value)] = value
+    trace.write_bytes(content)
+    with pytest.raises(InputError) as refused:
+        read_folder(trace.parent)
+    assert (refused.value.field, refused.value.place) == (field, "header")
+
+
 def test_a_place_to_unpack_has_to_be_in_the_program(tmp_path: Path) -> None:
     at = folder(tmp_path / "run", [receive(A, 100, 64)])
     sites = predict(read_folder(at), MACHINE, [f"program+{A:#x}"])
@@ -306,6 +338,12 @@ def test_no_other_choice_gains_more(sites: list[tuple[int, int]], capacity: int)
         if sum(size for _, size in some) <= capacity
     )
     assert sum(site.gain_ns for site in chosen) == best
+
+
+def test_the_guides_call_site_is_the_line_that_receives() -> None:
+    lines = (ROOT / "examples/mpi/heat.c").read_text().splitlines()
+    shown = re.findall(r"heat\.c:(\d+)", (ROOT / "docs/message-free.md").read_text())
+    assert shown and all("MPI_Irecv(" in lines[int(line) - 1] for line in shown)
 
 
 def command(*words: str) -> int:

@@ -165,7 +165,8 @@ _NOTES = (
     "other loads them line by line; other work is random lines of both, a third of it writes. "
     "Memory takes 100 ns and is refreshed for 295 ns each 3.9 µs, for which the slowest of a "
     "hundred loads wait without any other work, too. The link is not in it: what load adds is "
-    "added to the paper's 350 ns.",
+    "added to the paper's 350 ns. The mean is added: Eq. 6 to 10 are linear in CXL_LAT, so its "
+    "spread changes no sum.",
     "Not run: tiles above 2048, HPCG, a second node, and any memory but DRAM.",
 )
 

@@ -269,15 +269,18 @@ def record(
 
 
 def _sampler(loads: LoadsFrom, period: int, core: Core) -> Sampler | None:
-    from anemone.models.msgfree.measured import PEBS, Measured, unit_here
+    from anemone.models.msgfree.measured import Measured, refusal, unit_here
     from anemone.models.msgfree.modelled import Modelled
 
     if loads is LoadsFrom.none:
         return None
     unit = None if loads is LoadsFrom.model else unit_here()
-    if unit is None and loads is not LoadsFrom.perf:
-        return Modelled(core, period)
-    return Measured(period, unit or PEBS)  # perf says itself what it lacks
+    if unit is not None:
+        return Measured(period, unit)
+    if loads is LoadsFrom.perf:
+        allowed = f"auto or model, as perf samples no loads here: {refusal()}"
+        raise InputError("command line", "record", "--loads", loads.value, allowed)
+    return Modelled(core, period)
 
 
 def _gaps(ranks: Sequence[Rank]) -> list[str]:

@@ -135,9 +135,19 @@ def read_rank(path: Path) -> Rank:
     ):  # fmt: skip
         if header[name] != wanted:
             raise InputError(path, "header", name, str(header[name]), f"{wanted!r}")
+    if not 0 <= header["rank"] < header["ranks"]:
+        allowed = f"0 to {int(header['ranks']) - 1}, of {int(header['ranks'])} ranks"
+        raise InputError(path, "header", "rank", int(header["rank"]), allowed)
+    for one in header["collectives"]:
+        if not one["name"].isascii():
+            raise InputError(path, "header", "collectives", str(one["name"]), "names of MPI calls")
     room = (len(content) - HEADER_BYTES) // RECORD.itemsize
     if header["records"] > room:
         raise InputError(path, "header", "records", int(header["records"]), f"{room}, by its size")
+    ended = int(header["records"]) + int(header["lost"])
+    if header["posted"] < ended:
+        allowed = f"at least {ended}, of records and lost"
+        raise InputError(path, "header", "posted", int(header["posted"]), allowed)
     records = np.frombuffer(content, RECORD, int(header["records"]), HEADER_BYTES)
     wrong = np.flatnonzero(records["kind"] >= len(KINDS))
     if len(wrong):

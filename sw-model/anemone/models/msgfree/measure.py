@@ -41,12 +41,15 @@ def ping_pong(launcher: Sequence[str], mpicc: str | None) -> Found:
 
 def memory(node: int | None, caches: Path = CACHES, nodes: Path = NODES) -> Found:
     """Memory and caches by memo. node: of CXL or remote memory; where None, one without processors,
-    if there is one.
+    if there is one. Raises InputError where it has no memory.
     """
     local = local_node(nodes)
+    there = _numbers(nodes / "has_memory")
     if node is None:
-        node = next(iter(set(_numbers(nodes / "has_memory")) - set(_numbers(nodes / "has_cpu"))),
-                    None)  # fmt: skip
+        node = next(iter(set(there) - set(_numbers(nodes / "has_cpu"))), None)
+    elif there and node not in there:  # memo would say so, but only after the local node
+        allowed = f"a node with memory: {', '.join(map(str, there))}"
+        raise InputError("command line", "params", "--node", node, allowed)
     all_of = ("-t", "chase,bandwidth", "-r", "1:0", "-n", str(local))
     found = of_memory(memo(*all_of, "-j", str(len(os.sched_getaffinity(0)))))
     sizes = cache_bytes(caches)

@@ -120,10 +120,13 @@ class Measured:
 
 def unit_here() -> Unit | None:
     """What samples loads on this machine, if perf also counts what the metrics need."""
-    return next((unit for unit in (PEBS, IBS) if shutil.which("perf") and _works(unit)), None)
+    return next((unit for unit in (PEBS, IBS) if not refusal(unit)), None)
 
 
-def _works(unit: Unit) -> bool:
+def refusal(unit: Unit = PEBS) -> str:
+    """What perf says first where it does not do with this unit; "" where it does."""
+    if not shutil.which("perf"):
+        return "no perf"
     tried = (
         [*unit.record, "-c", str(unit.period(10_000)), "-o", "/dev/null", "--", "true"],
         ["perf", "stat", "-e", ",".join(unit.counted), "--", "true"],
@@ -132,8 +135,9 @@ def _works(unit: Unit) -> bool:
     for words in tried:
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode or "<not " in done.stderr:
-            return False
-    return True
+            said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+            return next((line for line in said if "<not " in line), (said or ["refused"])[0])
+    return ""
 
 
 def source_of(data: str) -> str | None:

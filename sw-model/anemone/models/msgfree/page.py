@@ -49,12 +49,25 @@ def page(
         verdict=verdict,
         report=report,
         how=how,
+        weights=_weights(sites),
         gaps=gaps,
         sites=report["sites"],
         tiles=[dict(zip(("css", "value", "words"), tile, strict=True)) for tile in tiles],
         shown=figures,
         version=__version__,
     )
+
+
+def _weights(sites: Sequence[CallSite]) -> list[str]:
+    """The program's categories: each one's weight of later loads, and of first ones if it has one.
+    They are of the whole program, so the same at each call site.
+    """
+    verdict = next((site.verdict for site in sites if site.samples), None)
+    if verdict is None:
+        return []
+    first = {name: f"{weight:.0%} of first loads, " for name, weight in verdict.first.items()}
+    return [f"{name} {first.get(name, '')}{weight:.0%} of later ones"
+            for name, weight in verdict.later.items()]  # fmt: skip
 
 
 def _parts(site: CallSite) -> list[tuple[str, str, float]]:

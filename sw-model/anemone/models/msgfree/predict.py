@@ -19,6 +19,7 @@ from anemone.models.msgfree.parameters import Parameters
 from anemone.models.msgfree.places import Place, places
 from anemone.models.msgfree.site import Metrics, Site
 
+_Chosen = tuple[int, "_Chosen"] | None
 _NO_LOADS = Loads(1.0, Metrics(0.0, 0.0, 0.0, 0.0, 0.0), {})
 
 
@@ -26,7 +27,8 @@ _NO_LOADS = Loads(1.0, Metrics(0.0, 0.0, 0.0, 0.0, 0.0), {})
 class CallSite:
     """A line of the program that receives, over all ranks.
 
-    messages: sizes, bytes. elements: of basic datatypes in them. line_bytes: the messages', or of
+    messages: sizes, bytes. elements: of basic datatypes in them. loads_per_element: as evaluate
+    takes it. line_bytes: the messages', or of
     the cache lines that data with gaps touch. buffer_bytes: distinct bytes of data in all its
     buffers, which CXL memory would have to hold. not_received: how many were cancelled, freed or
     failed, and are not modelled.
@@ -40,6 +42,7 @@ class CallSite:
     not_received: Counter[str] = field(default_factory=Counter)
     samples: list[tuple[float, str]] = field(default_factory=list)
     elements: int = 0
+    loads_per_element: float = 1.0
     line_bytes: int = 0
     unpack: bool = False
     verdict: Verdict | None = None
@@ -77,8 +80,10 @@ def predict(
             raise InputError("command line", "call site", "--unpack", name, allowed)
     for site in sites:
         site.unpack = str(site.place) in unpack
+        asked = model_site(site, loads)
+        site.loads_per_element = asked.loads_per_element
         try:
-            site.verdict = evaluate(model_site(site, loads), by)
+            site.verdict = evaluate(asked, by)
         except NotFinite as e:
             raise InputError(site.place, "call site", "gain_ns", Bare(str(e)), FINITE) from e
     worth = [site for site in sites if site.gain_ns > 0]
@@ -170,15 +175,24 @@ def frontier(
     """Choices of sites that no smaller one is as good as, the smallest first: bytes, gain in ns,
     and which.
 
-    Of each set of the sites so far only such choices stay.
+    Of each set of the sites so far only such choices stay. A choice is its last site and the choice
+    before that: a copy of all its sites for each would take minutes for thousands of sites.
     """
-    best: list[tuple[int, float, tuple[int, ...]]] = [(0, 0.0, ())]
+    best: list[tuple[int, float, _Chosen]] = [(0, 0.0, None)]
     for i, site in enumerate(sites):
-        more = [(size + site.buffer_bytes, gain + site.gain_ns, (*chosen, i))
+        more = [(size + site.buffer_bytes, gain + site.gain_ns, (i, chosen))
                 for size, gain, chosen in best]  # fmt: skip
         merged = sorted(best + more, key=lambda one: (one[0], -one[1]))
         best = []
         for one in merged:
             if one[0] <= capacity and (not best or one[1] > best[-1][1]):
                 best.append(one)
-    return best
+    return [(size, gain, _sites_of(chosen)) for size, gain, chosen in best]
+
+
+def _sites_of(chosen: _Chosen) -> tuple[int, ...]:
+    sites = []
+    while chosen is not None:
+        site, chosen = chosen
+        sites.append(site)
+    return tuple(reversed(sites))
