@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds the Linux that `make cosim-kasan` boots: kernel-source.sh's source with mk/kernel/kasan.config. It is in the
-# user's cache, for all checkouts, and done once for a version and a configuration (some minutes). Prints
+# Builds the Linux that `make cosim-kasan` boots, from the source of kernel-source.sh with mk/kernel/kasan.config. The
+# user's cache keeps it for all checkouts; it is built once for a version and configuration (some minutes). Prints
 #   kernel=PATH      its image
 #   release=VERSION  its version
-#   build=PATH       what modules are built against
-#   modules=PATH     its own modules, somewhere below
-# Exit: 0; 2 when there is no source or it does not build.
+#   build=PATH       the folder to build modules against
+#   modules=PATH     a folder above its own modules
+# Exit: 0; 2 there is no source, or it does not build.
 set -eu
 cd "$(dirname "$0")/.."
 config=$(pwd)/mk/kernel/kasan.config
@@ -24,23 +24,23 @@ stop() {
 build() {
     mk="make -C $source O=$work ARCH=x86_64 KBUILD_BUILD_USER=anemone KBUILD_BUILD_HOST=cosim"
     KCONFIG_ALLCONFIG=$config $mk allnoconfig
-    # What is asked for and not to be had is said, not left out.
+    # An option that Kconfig drops is an error.
     missing=$(grep -E '^CONFIG_' "$config" | grep -vxFf "$work/.config" || :)
     if [ -n "$missing" ]; then
-        echo "not to be had: $missing"
+        echo "not available: $missing"
         return 1
     fi
     nice $mk -j"$(nproc)" bzImage modules
 }
 
 exec 9>"$cache/.kasan.lock"
-flock 9 # two makes at once, whichever checkouts they are of
+flock 9 # two checkouts may build at the same time
 if ! [ -e "$place/stamp" ]; then
     say "building Linux $version into $place (once; some minutes; $place.log)"
     work=$(mktemp -d "$cache/.kasan-XXXXXX")
     trap 'rm -rf "$work"' EXIT
     trap 'exit 130' INT TERM
-    # A shell of its own: `set -e` does not hold within an `||`.
+    # A subshell, because `set -e` does not apply within an `||`.
     (set -e; build) >"$place.log" 2>&1 &
     wait $! || stop "it does not build, see the end of $place.log"
     rm -rf "$place"

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Puts the source of Linux 6.12 into the user's cache, out of Debian's package of it, and prints the folder.
-#   kernel-source.sh [DEB]     DEB: a package file that is at hand; otherwise apt fetches it (150 MB, no root)
-# Run again, it finds all in place and is done at once. Exit: 0; 2 when the package is not to be had.
+# Unpacks the source of Linux 6.12 from Debian's package to the user's cache, and prints the folder.
+#   kernel-source.sh [DEB]     DEB: a local package file; by default apt fetches it (150 MB, no root)
+# A second run only prints the folder. Exit: 0; 2 the package is not available.
 set -eu
 NAME=linux-source-6.12
-# What neither user-mode Linux nor a small x86 guest compiles: half of the files. Kconfig and Makefiles stay,
-# as the others name them.
+# Half of the files: folders that neither user-mode Linux nor a small x86 guest compiles. Their Kconfig files and
+# Makefiles stay, because others include them.
 UNUSED="drivers/gpu drivers/media drivers/staging drivers/infiniband drivers/accel sound tools/perf
 tools/testing/selftests"
 OTHER_ARCH="alpha arc arm arm64 csky hexagon loongarch m68k microblaze mips nios2 openrisc parisc powerpc riscv
@@ -22,9 +22,9 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/anemone
 place=$cache/$NAME
 mkdir -p "$cache"
 exec 9>"$cache/.$NAME.lock"
-flock 9 # two makes at once, whichever checkouts they are of
+flock 9 # two checkouts may unpack at the same time
 
-# A change of this file may be one of what is left out.
+# A change of this file may change the list of unused folders.
 stamp=$(sha256sum <"$0")
 if [ "$(cat "$place/.anemone-stamp" 2>/dev/null)" = "$stamp" ]; then
     echo "$place"
@@ -38,7 +38,7 @@ deb=${1:-}
 if [ -z "$deb" ]; then
     command -v apt-get >/dev/null || stop "there is no apt to fetch $NAME; give its .deb: $0 FILE"
     say "fetching $NAME with apt (150 MB)"
-    # As root, apt downloads as a user of its own, who may not write here: its warning says nothing new.
+    # As root, apt downloads as another user, which cannot write here; apt warns about this and goes on.
     if ! (cd "$work" && apt-get -q download "$NAME" >apt.log 2>&1); then
         cat "$work/apt.log" >&2
         stop "apt has no $NAME (Debian 12 and 13 do; apt-get update?); give a .deb: $0 FILE"

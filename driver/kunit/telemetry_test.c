@@ -41,7 +41,7 @@ static void hashed_offsets(struct kunit *test)
 
 	spec.translation.primary = (struct anemone_field){};
 	spec.translation.sub = (struct anemone_field){ .mask = ANEMONE_ALL_MEM, .shift = 6 };
-	spec.hash = (struct anemone_hash){ .multiplier = 0x5555555, .size = 13 };
+	spec.hash = (struct anemone_hash){ .multiplier = 0x4F1BBCB, .size = 13 };
 	telemetry = mock_add(test, mock, &spec);
 	KUNIT_ASSERT_EQ(test, anemone_set_translation(telemetry, 0, 0), 0);
 	for (i = 0; i < 1000; i++)

@@ -196,7 +196,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   rule.primaryShift := out.ruleShifts.primary
   rule.subMask := out.ruleSubMask
   rule.subShift := out.ruleShifts.sub
-  rule.hashes.foreach(_ := out.ruleControl.hash)
+  rule.hash.foreach(_ := out.ruleControl.hash)
   rule.hashMultiplier.foreach(_ := out.ruleHash.multiplier)
   rule.hashSize.foreach(_ := out.ruleHash.size)
   rule.op := out.ruleControl.op

@@ -95,8 +95,8 @@ object DecodedRule {
     decoded.start := rule.start
     decoded.end := rule.end
     decoded.key := AddressField(rule.primaryMask, rule.primaryShift, p.keyBits, p)
-    decoded.offset := AddressField.offset(rule.subMask, rule.subShift, rule.hashes.getOrElse(false.B), p)
-    for (hashes <- rule.hashes) {
+    decoded.offset := AddressField.offset(rule.subMask, rule.subShift, rule.hash.getOrElse(false.B), p)
+    for (hashes <- rule.hash) {
       val (multiplier, size) = HashStage.identity(p)
       decoded.hashMultiplier.get := Mux(hashes, rule.hashMultiplier.get, multiplier.U)
       decoded.hashSize.get := Mux(hashes, rule.hashSize.get, size.U)

@@ -47,7 +47,7 @@ object NearOutcome {
   *   - filter: `reads` and `writes` admit a request type, `near` an outcome in near memory ([[NearOutcome]]); and
   *     `start` <= address < `end`, in bytes
   *   - key = (address & `primaryMask`) >> `primaryShift`; the table maps it to a base index
-  *   - offset = (address & `subMask`) >> `subShift`; index = base + offset, or base + hash of the offset if `hashes`
+  *   - offset = (address & `subMask`) >> `subShift`; index = base + offset, or base + hash of the offset if `hash`
   *     ([[HashStage]])
   *   - update: `op` ([[UpdateOp]] code) with `operand` or a request field (`operandSource`)
   *   - `counterWidth`: a counter has 8 << counterWidth bits (2 << counterWidth in a small formal proof)
@@ -65,7 +65,7 @@ class Rule(val p: NemoParams) extends Bundle {
   val primaryShift = UInt(6.W)
   val subMask = UInt(p.addressBits.W)
   val subShift = UInt(6.W)
-  val hashes = Option.when(p.features.hash)(Bool())
+  val hash = Option.when(p.features.hash)(Bool())
   val hashMultiplier = Option.when(p.features.hash)(UInt(HashStage.bits.W))
   val hashSize = Option.when(p.features.hash)(UInt((p.indexBits + 1).W))
   val op = UInt(UpdateOp.codeBits.W)

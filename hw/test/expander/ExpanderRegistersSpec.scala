@@ -76,10 +76,10 @@ class ExpanderRegistersSpec extends AnyFlatSpec with ChiselScalatestTester {
     test(new Module {
       val io = IO(new Bundle {
         val capability = Output(UInt(56.W))
-        val features = Output(UInt(42.W))
+        val features = Output(UInt(43.W))
         val window = Output(UInt(64.W))
       })
-      private val rule = new Rule(p.nemo.copy(outcomes = true))
+      private val rule = new Rule(p.nemo.copy(outcomes = true, features = Features(hash = true)))
       private val control = new registers.RuleControlRegister
       for ((name, field) <- control.elements)
         assert(field.getWidth == rule.elements(name).getWidth, name)
@@ -89,8 +89,8 @@ class ExpanderRegistersSpec extends AnyFlatSpec with ChiselScalatestTester {
     }) { dut =>
       // Bundles have their first field on top: pipelines, channels, log2 of states and table, bits, flat memory's.
       assert(dut.io.capability.peekInt() == BigInt("02020604220900", 16))
-      // ops, widths, predicates, effects, operand sources, flat memory's ratio, acknowledges, flat memory
-      assert(dut.io.features.peekInt() == ((BigInt("00fff3f77", 16) << 6) | 2))
+      // ops, widths, predicates, effects, operand sources, flat memory's ratio, acknowledges, hash, flat memory
+      assert(dut.io.features.peekInt() == ((BigInt("00fff3f77", 16) << 7) | 4))
       assert(dut.io.window.peekInt() == 4096)
     }
   }

@@ -76,7 +76,7 @@ async def poison_counts_where_it_is_read(driver: DirectedDriver) -> None:
 
 
 @directed_test
-async def an_update_does_not_launder(driver: DirectedDriver) -> None:
+async def an_update_keeps_bad_parity(driver: DirectedDriver) -> None:
     """Updates of a bad word 1 to 6 slots apart leave it bad, also for a read 1 to 6 slots later.
     Right before and after that read another pipeline is read, which has no bad words.
     """
@@ -105,7 +105,7 @@ async def an_update_does_not_launder(driver: DirectedDriver) -> None:
 
 
 @directed_test
-async def events_do_not_heal_where_reads_reset(driver: DirectedDriver) -> None:
+async def events_keep_bad_parity_where_reads_reset(driver: DirectedDriver) -> None:
     """An event leaves a bad word bad, also if the read effect is a reset."""
     await driver.rule(0, replace(COUNT, effect_op="reset"))
     await flip(driver, 40)

@@ -96,7 +96,7 @@ def registers(rule: Rule, enable: bool, size: Size) -> dict[str, int]:
     mask = (1 << size.address_bits) - 1
     effect = rule.effect_op
     hashes = {
-        "hashes": int(rule.hash_size > 0),
+        "hash": int(rule.hash_size > 0),
         "hashMultiplier": rule.hash_multiplier,
         "hashSize": rule.hash_size,
     }

@@ -118,7 +118,7 @@ async def sets_that_differ_in_one_bit_have_their_own_mshrs(dut: Any) -> None:
 
 
 @cocotb.test()
-async def a_full_write_heals_a_line_that_is_kept(dut: Any) -> None:
+async def a_full_write_restores_a_line_that_is_kept(dut: Any) -> None:
     """The poisoned line A is kept in the controller while B moves near; then A is written wholly or
     partly.
     """
