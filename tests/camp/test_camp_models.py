@@ -268,7 +268,7 @@ def test_one_run_is_enough_for_latency(cxl: dict) -> None:
     [
         ({"platform": "amd"}, 'platform is "amd"'),
         ({"counters": {**BY_HAND, "P13": 0}}, "P13 is 0"),
-        ({"calibration": None}, "calibration is None"),
+        ({"calibration": None}, "calibration is null"),
         ({"c": 0}, "c is 0"),
         ({"tau": -1}, "tau is -1"),
         ({"cxl": {"s_llc": 1}}, "s_cache is missing"),

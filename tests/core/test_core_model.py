@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 
 import numpy as np
@@ -10,12 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anemone.flat.config import FlatConfig
+from anemone.flat.result import HIT
+from anemone.golden.flat_fast import FlatMemory
 from anemone.models.core import OPERATION, Kernel, Memory, Tier, machine, simulate, tier
 from anemone.models.core.model import CoreError
 from tests.core.ops import BARE, MEMORY, Program, kernel
 
 MISS = 200  # cycles: 100 ns at 2 GHz
 SLOW = replace(MEMORY, fast_share=0.0)
+_SMALL = BARE.with_(l1_kib=12, l2_kib=16, l3_kib=60)
 
 
 @pytest.mark.parametrize(
@@ -207,16 +212,15 @@ def test_flat_memory() -> None:
     """Frames are assigned in order of first touch: `begin`, its page table, then the program."""
     lines = 1 << 14
     flat = Memory(Tier(100, 1000), Tier(250, 1000), near_lines=lines, ratio=1)
-    small = BARE.with_(l1_kib=12, l2_kib=16, l3_kib=60)
     fits, twice = Program(), Program()
     for _ in range(3):
         for line in range(0, lines - 128, 4):
             fits.load(line)
         for line in range(0, 2 * lines - 128, 4):
             twice.load(line)
-    run = fits.run(small, flat)
+    run = fits.run(_SMALL, flat)
     assert run.near_misses == 0 and run.near_hits == 3 * (lines - 128) / 4 + 2
-    run = twice.run(small, flat)
+    run = twice.run(_SMALL, flat)
     # The first half hits once; after that the pages that share near lines evict each other.
     assert run.near_misses == pytest.approx(5 * lines / 4, rel=0.02)
     # A miss reads both tiers and writes both.
@@ -231,11 +235,38 @@ def test_flat_memory() -> None:
     for page in range(100):
         for line in (page * 64 + 5, (page + 256) * 64 + 5):  # a near hit, then a miss
             last = chain.load(line, last)
-    more = chain.cycles(small, flat) - touched.cycles(small, flat)
+    more = chain.cycles(_SMALL, flat) - touched.cycles(_SMALL, flat)
     assert more == pytest.approx(100 * (200 + 500), rel=0.01)
 
 
-_SMALL = BARE.with_(l1_kib=12, l2_kib=16, l3_kib=60)
+@pytest.mark.parametrize("ratio", [1, 2, 3, 4])
+def test_flat_memory_hits_and_misses_as_the_golden_model(ratio: int) -> None:
+    """The counts after any number of loads that all caches miss, one after the other."""
+    near_lines, count = 1 << 12, 12_000
+    random = np.random.default_rng(ratio)
+    recent, lines, program = deque[int](maxlen=3000), list[int](), Program()
+    frames: dict[int, int] = {}  # by page, in order of first touch: 0 is `begin`, 1 its page table
+    last = program.begin
+    while len(lines) < count:
+        line = int(random.integers(near_lines * (ratio + 1) - 128))
+        if line in recent:
+            continue
+        recent.append(line)
+        frame = frames.setdefault(line >> 6, len(frames) + 2)
+        lines.append(frame << 6 | line & 63)
+        last = program.load(line, last)
+    golden = FlatMemory(FlatConfig(near_lines, ratio))
+    outcomes = golden.accesses(np.array(lines, np.uint64) * 64, np.zeros(count, np.bool_))
+    assert count / 10 < np.sum(outcomes == HIT) < count * 9 / 10
+    memory = Memory(Tier(100, 1000), Tier(250, 1000), near_lines=near_lines, ratio=ratio)
+    rows = program.rows
+    for n in (500, 2000, 2001, 2002, 7000, count):
+        program.rows = rows[: n + 1]
+        run = program.run(_SMALL, memory)
+        hits = int(np.sum(outcomes[:n] == HIT))
+        assert (run.near_hits - 2, run.near_misses) == (hits, n - hits)
+
+
 _RAN = {
     "any": ("hash", {"depth": 1, "work": 0}, 0.5),
     "dirty": ("scatter", {"work": 0}, None),

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -141,6 +143,21 @@ def test_pages_of_two_colours_share_no_near_line(page: int, ratio: int) -> None:
 def test_a_page_over_two_colours_is_refused() -> None:
     with pytest.raises(ValueError, match="near_lines: 96 lines"):
         Layout.of(FlatConfig(96), PAGE)
+
+
+@pytest.mark.parametrize(("ratio", "unused"), [(1, 33), (2, 43), (3, 47), (4, 48)])
+def test_a_random_half_freed_is_as_fragmented_as_said(ratio: int, unused: int) -> None:
+    """docs/memstrata.md has the first and the last; compaction leaves less than a colour."""
+    tiered = 60_000  # a quadratic compaction would take minutes
+    pages = PageAllocator(Layout(tiered // (ratio + 1), ratio, 0, HUGE))
+    pages.launch("a", tiered)
+    pages.shrink("a", random.Random(1).sample(pages.tiered("a"), tiered // 2))
+    assert 100 * pages.fragmentation("a").share == pytest.approx(unused, abs=1)
+    pages.compact("a")
+    assert pages.fragmentation("a").unused <= ratio
+    if ratio in (1, 4):
+        page = Path(__file__).parents[2].joinpath("docs/memstrata.md").read_text(encoding="utf-8")
+        assert f"{unused} % at R = {ratio}" in page
 
 
 def test_half_of_a_machine_freed_page_by_page_is_compacted() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import cmp_to_key
 from math import floor
 from pathlib import Path
 
@@ -75,6 +76,46 @@ def machines(draw: st.DrawFn) -> list[Vm]:
     return found
 
 
+def listing_1(vms: list[Vm], ratio: float) -> list[tuple[str, str, int]]:
+    """The paper's text, line by line, with whole pages and what is known to be dedicated."""
+
+    def comparator(one: Vm, other: Vm) -> bool:
+        if one.is_outlier != other.is_outlier:
+            return other.is_outlier
+        return one.avg_miss_count < other.avg_miss_count
+
+    ranked = sorted(vms, key=cmp_to_key(lambda a, b: comparator(b, a) - comparator(a, b)))
+    donated, found, donor = Counter[str](), [], 0
+    for borrower in range(len(ranked) - 1, 0, -1):
+        if not ranked[borrower].is_outlier:
+            break
+        to_borrow = min(floor(ranked[borrower].pages * ratio), room(ranked[borrower]))
+        while donor < borrower and to_borrow > 0:
+            of = ranked[donor]
+            has = of.pages if of.dedicated is None else of.dedicated
+            to_donate = min(floor(of.pages * ratio), has) - donated[of.name]
+            to_migrate = min(to_borrow, to_donate)
+            found.append((of.name, ranked[borrower].name, to_migrate))
+            to_borrow -= to_migrate
+            donated[of.name] += to_migrate
+            if to_donate == to_migrate:
+                donor += 1
+    return [each for each in found if each[2]]
+
+
+@given(machines(), st.one_of(st.sampled_from([0.0, 0.05, 0.1, 0.29, 1.0]), st.floats(0, 1)))
+def test_a_round_is_listing_1(vms: list[Vm], ratio: float) -> None:
+    assert moved(*vms, ratio=ratio) == listing_1(vms, ratio)
+
+
+def test_nobody_moves_more_pages_than_it_has() -> None:
+    """Also where the product with the step's ratio is rounded up."""
+    most = (1 << 64) - 1
+    assert moved(Vm("a", most, False, 1.0), Vm("b", most, True, 1.0), ratio=1.0) == [
+        ("a", "b", most)
+    ]
+
+
 @given(machines(), st.sampled_from([0.0, 0.05, 0.1, 0.5, 1.0]))
 def test_any_round(vms: list[Vm], ratio: float) -> None:
     by_name = {vm.name: vm for vm in vms}
@@ -87,15 +128,16 @@ def test_any_round(vms: list[Vm], ratio: float) -> None:
         given_[m.donor] += m.pages
         taken[m.borrower] += m.pages
     assert not given_.keys() & taken.keys()
-    for counts, bound in ((given_, lambda vm: vm.dedicated), (taken, _room)):
+    for counts, bound in (
+        (given_, lambda vm: vm.pages if vm.dedicated is None else vm.dedicated),
+        (taken, room),
+    ):
         for name, pages in counts.items():
-            assert pages <= floor(by_name[name].pages * ratio)
-            limit = bound(by_name[name])
-            assert limit is None or pages <= limit
+            assert pages <= min(floor(by_name[name].pages * ratio), bound(by_name[name]))
 
 
-def _room(vm: Vm) -> int | None:
-    return None if vm.dedicated is None else vm.pages - vm.dedicated
+def room(vm: Vm) -> int:
+    return vm.pages - (vm.dedicated or 0)
 
 
 @given(machines())
@@ -183,6 +225,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         ({"vms": [{**A, "dedicated": 101}]}, "dedicated is 101"),
         ({"vms": [{"name": "a"}]}, "pages is missing"),
         ({"vms": ["a"]}, "vms[0]"),
+        ({"vms": [{**A, "pages": None}]}, "vms[0]: pages is null"),
     ],
 )
 def test_what_is_wrong_is_named(

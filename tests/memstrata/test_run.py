@@ -127,6 +127,7 @@ def test_a_host_is_read(tmp_path: Path) -> None:
         ('cores = "3"', 'cores = "1-3"', 'line 12: vm[1]: cores is "1-3"'),
         ('cores = "3"', 'cores = "3-1"', 'cores is "3-1"'),
         ('cores = "3"', "cores = 3", "cores is 3"),
+        ('cores = "3"', f'cores = "{"9" * 5000}"', 'vm[1]: cores is "9999'),
         ('regions = "1"', 'regions = "1,3"', 'vm[1]: regions is "1,3"'),
         ('regions = "1"', "", "regions is missing"),
         ('telemetry = "misses"', "", "regions is"),
@@ -135,6 +136,7 @@ def test_a_host_is_read(tmp_path: Path) -> None:
         ("interval = 0.5", "interval = 0", "line 3: interval is 0"),
         ("interval = 0.5", "step = 1", "step is 1"),
         ("interval = 0.5", "ratio = 5", "ratio is 5"),
+        ("interval = 0.5", "page_bytes = 5000", "line 3: page_bytes is 5000"),
     ],
 )
 def test_a_bad_host(old: str, new: str, said: str, tmp_path: Path, capsys) -> None:
@@ -340,6 +342,13 @@ def test_bad_records(changed: dict, words: list[str], said: str, tmp_path: Path,
     argv = in_files(tmp_path, **changed) + words
     status, out, err = run(argv, capsys)
     assert (status, out) == (2, "") and said in err and "counters.json" in err
+
+
+def test_a_record_that_cannot_be_written(tmp_path: Path, capsys) -> None:
+    argv = in_files(tmp_path)
+    for there, said in ((tmp_path, "not a regular file"), (tmp_path / "host.toml/x", "directory")):
+        status, out, err = run([*argv, "--record", str(there)], capsys)
+        assert (status, out) == (2, "") and "--record is" in err and said in err
 
 
 def test_machines_are_those_of_the_host(tmp_path: Path, capsys) -> None:

@@ -55,6 +55,8 @@ def show(value: Any, depth: int = 2) -> str:
         return f'"{oneline(value)}"'
     if isinstance(value, bool):
         return "true" if value else "false"
+    if value is None:
+        return "null"  # JSON's; TOML has none
     if isinstance(value, int):
         return str(value) if abs(value) < 1 << 20 else oneline(hex(value))
     if isinstance(value, list):

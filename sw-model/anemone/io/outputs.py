@@ -70,10 +70,10 @@ def parquet_writer(
         yield writer
 
 
-def check_out(out: str | os.PathLike, names: Sequence[str] = ()) -> None:
+def check_out(out: str | os.PathLike, names: Sequence[str] = (), option: str = "--out") -> None:
     """Raise InputError if `out` cannot be written; commands call this before the work starts.
 
-    names: the files to be written to `out`.
+    names: the files to be written to `out`. option: where it was given.
     """
     given, out = os.fspath(out), Path(out)
     try:
@@ -89,18 +89,18 @@ def check_out(out: str | os.PathLike, names: Sequence[str] = ()) -> None:
         if any(len(os.fsencode(part)) > longest for part in out.parts):
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
     except (OSError, ValueError) as e:
-        raise unwritable(given, e) from e
+        raise unwritable(given, e, option) from e
     for name in names:
         path = out / name
         if os.path.lexists(path) and not path.is_file():
             what = Bare("not a regular file")
-            raise InputError(path, "output file", "--out", what, "a regular file, or none")
+            raise InputError(path, "output file", option, what, "a regular file, or none")
 
 
-def unwritable(out: str | os.PathLike, error: Exception) -> InputError:
+def unwritable(out: str | os.PathLike, error: Exception, option: str = "--out") -> InputError:
     why = Bare(getattr(error, "strerror", None) or str(error))
     where = os.fspath(out) or "command line"
-    return InputError(where, "output folder", "--out", why, "a folder that can be made and written")
+    return InputError(where, "output folder", option, why, "a folder that can be made and written")
 
 
 @contextmanager

@@ -7,6 +7,7 @@ A colour is a near page with the R + 1 physical pages whose lines compete for it
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -183,17 +184,23 @@ class PageAllocator:
 
     def compact(self, name: str) -> list[tuple[int, int]]:
         """Empty the colours of which least is used into the others (§7): frames (from, to)."""
-        owned, moves = self._machines[name], []
-        order = sorted(owned.tiered, key=lambda colour: (-len(owned.tiered[colour]), colour))
+        owned, size, moves = self._machines[name], self.layout.ratio + 1, []
+        order = deque(sorted(owned.tiered, key=lambda c: (-len(owned.tiered[c]), c)))
+        unused = len(order) * size - owned.used  # in `order`
         while order:
             last = order.pop()
-            unused = sum(self.layout.ratio + 1 - len(owned.tiered[colour]) for colour in order)
             tags = sorted(owned.tiered[last])
+            unused -= size - len(tags)
             if unused < len(tags):
                 break
             sources = [tag * self.layout.near_pages + last for tag in tags]
             moves += zip(sources, self._fill(owned, len(tags), order), strict=True)
+            unused -= len(tags)
             self.shrink(name, sources)
+            while (
+                order and len(owned.tiered[order[0]]) == size
+            ):  # so that no call looks at it again
+                order.popleft()
         return moves
 
     def exchange(self, donor: str, borrower: str, pages: int) -> Exchange:

@@ -299,7 +299,7 @@ def run(
     elif judge and not judge.line:
         seen = live.with_misses(seen, counters or host)
     if record:
-        check_out(record.parent, (record.name,))
+        check_out(record.parent, (record.name,), "--record")
     kept: list[live.Interval] = []
     try:
         for found in live.rounds(of, judge, _noted(islice(seen, intervals), kept), bool(counters)):

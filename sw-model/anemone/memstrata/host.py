@@ -18,7 +18,7 @@ from anemone.memstrata.plan import STEP_RATIO
 
 PAGE_BYTES = 2 << 20  # §5
 _MOST = 1 << 40  # pages, cores, regions
-_NUMBERS = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
+_NUMBERS = re.compile(r"[0-9]{1,13}(-[0-9]{1,13})?(,[0-9]{1,13}(-[0-9]{1,13})?)*")
 _VM = ("name", "cores", "pages", "dedicated")
 
 
@@ -73,7 +73,10 @@ def read_host(path: str | os.PathLike) -> HostFile:
     if "ratio" in content:
         settings["ratio"] = top.number("ratio", least=1, most=4)
     if "page_bytes" in content:
-        settings["page_bytes"] = top.number("page_bytes", least=4096, most=1 << 30)
+        size = top.number("page_bytes", least=4096, most=1 << 30)
+        if size.bit_count() != 1:
+            raise top.wrong("page_bytes", "a power of two, 4096 to 0x40000000")
+        settings["page_bytes"] = size
     if "telemetry" in content:
         settings["telemetry"] = _text(top, "telemetry")
     lines = [n for n, line in enumerate(text.split("\n"), 1) if re.match(r"\s*\[\[\s*vm\b", line)]

@@ -33,13 +33,17 @@ class Vm:
 
     def donates(self, step_ratio: float) -> int:
         """Pages, at most."""
-        step = floor(self.pages * step_ratio)
+        step = self._step(step_ratio)
         return step if self.dedicated is None else min(step, self.dedicated)
 
     def borrows(self, step_ratio: float) -> int:
         """Pages, at most."""
-        step = floor(self.pages * step_ratio)
+        step = self._step(step_ratio)
         return step if self.dedicated is None else min(step, self.pages - self.dedicated)
+
+    def _step(self, ratio: float) -> int:
+        """The product may be rounded up to more than all pages."""
+        return min(self.pages, floor(self.pages * ratio))
 
 
 @dataclass(frozen=True)
