@@ -6,7 +6,6 @@ equal to the fast golden model's.
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,9 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anemone.bench.flat import accesses
 from anemone.cli import main
-from anemone.flat.config import POLICIES, FlatConfig
+from anemone.flat.config import FlatConfig
 from anemone.flat.result import MISS
 from anemone.golden import flat_fast
 from anemone.golden import tier as plain
@@ -100,20 +98,6 @@ def test_each_outcome_is_the_fast_models(
     wanted = memory.accesses(addr, write)
     assert np.array_equal(np.where(found == near.COUNTED, MISS, found), wanted)
     assert near.counts(state) == memory.counts
-
-
-@pytest.mark.parametrize("policy", POLICIES)
-def test_thirty_million_outcomes_a_second(policy: str) -> None:
-    """On the benchmark's trace, a second of a core."""
-    trace, found = accesses(1 << 19, 1 << 21), np.zeros(1 << 21, np.int8)
-    best = 0.0
-    for _ in range(4):
-        state = near.make(FlatConfig(1 << 19, policy=policy, n=2))
-        started = time.thread_time()  # others may be using the machine
-        near.outcomes(state, trace.addr, trace.write, found)
-        best = max(best, len(trace) / (time.thread_time() - started))
-    print(f"{best / 1e6:.0f} M accesses/s")
-    assert best >= 15e6  # of the bar's 30: others may be using its memory, too
 
 
 def test_no_memory_is_named() -> None:
