@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from anemone.hardware.features import Features
 from anemone.hardware.geometry import Geometry
 from tests.engine.bench.sizes import Size
 
@@ -98,15 +97,7 @@ BUILDS = {
         ),
         Build(
             "x1",
-            Size(
-                "p3c1",
-                pipelines=3,
-                channels=1,
-                states=16,
-                table=2,
-                address_bits=14,
-                features=Features(hash=True),
-            ),
+            Size("p3c1", pipelines=3, channels=1, states=16, table=2, address_bits=14),
             address_bits=20,
             id_bits=2,
             telemetry_reads=4,
