@@ -23,8 +23,10 @@ static void anemone_mmio_write(struct anemone_hw *hw, u32 offset, u64 value)
 /* Lines per section without preemption. */
 #define LINES_AT_ONCE 16U
 
-/* Set for the co-simulation: its device merges pieces of a line, because QEMU has no 64-byte
- * accesses. */
+/*
+ * Set for the co-simulation: its device merges pieces of a line, because QEMU has no 64-byte
+ * accesses.
+ */
 static bool merged;
 module_param(merged, bool, 0444);
 MODULE_PARM_DESC(merged, "four consecutive 16-byte accesses reach the device as one access");

@@ -367,8 +367,10 @@ static void anemone_user_pages_work(struct work_struct *work)
 {
 	struct anemone_user_pages *pages = container_of(work, struct anemone_user_pages, reaper);
 
-	/* The lock's holder may wait for a user's file system. An interruptible wait is no hung
-	 * task. */
+	/*
+	 * The lock's holder may wait for a user's file system. An interruptible wait is no hung
+	 * task.
+	 */
 	if (mutex_lock_interruptible(&pages->lock))
 		return;
 	anemone_user_pages_reap(pages);

@@ -206,8 +206,9 @@ void read_map(const Scope& s, Rule& rule) {
     if (s.is("map", "identity")) {
         rule.identity = true;
         if (region_counters(rule.spec, s.limits.bytes) != 1)
-            s.wrong("map", "[[key, base index], ...] with a sub mask: key 1's counters would "
-                           "begin among key 0's");
+            s.wrong("map",
+                    "[[key, base index], ...] with a sub mask or a hash: key 1's counters would "
+                    "begin among key 0's");
         return;
     }
     if (!map)

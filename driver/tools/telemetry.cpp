@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "telemetry.hpp"
 
+#include <anemone_regs.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>

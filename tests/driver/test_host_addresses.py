@@ -215,7 +215,7 @@ def test_memory_that_moved(empty: Tool) -> None:
     empty.device("moved")
     refused = empty("map", "skew", "--pid", PID)
     assert refused.code == 1 and "moved the memory" in refused.err
-    assert "remove it and add it again" in refused.err
+    assert "remove the rule and add it again" in refused.err
 
 
 def test_pid_with_a_region_and_a_range(empty: Tool) -> None:

@@ -135,7 +135,7 @@ def test_near_is_for_flat_memory_mode(check) -> None:
 
 def test_a_hash(check, tmp_path: Path) -> None:
     """Refused where no hash stage is built in."""
-    text = LEAST + "hash = { multiplier = 3, size = 8 }\n"
+    text = LEAST.replace('"identity"', "[[0, 0]]") + "hash = { multiplier = 3, size = 8 }\n"
     assert not compare(check, tmp_path, text, GEOMETRY, *SMALL)
     (line,) = check(text, *SMALL).err.splitlines()
     assert "hash" in line.partition("; allowed: ")[0], line

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anemone.bench.flat import accesses
 from anemone.flat import FlatConfig
 from anemone.golden import flat, flat_fast
 from anemone.io.errors import InputError
@@ -158,17 +156,3 @@ def test_progress() -> None:
     )
     assert told == [(flat_fast._CHUNK, n), (2 * flat_fast._CHUNK, n), (n, n)]
     assert memory.counts.hits == n
-
-
-def test_twenty_million_accesses_a_second() -> None:
-    """On the benchmark's trace, half of which fits near memory."""
-    trace = accesses(1 << 19, 1 << 21)
-    flat_fast.FlatMemory.warm_up()
-    best = 0.0
-    for _ in range(4):
-        memory = flat_fast.FlatMemory(FlatConfig(1 << 19))
-        started = time.thread_time()  # not the wall's: others may be using the machine
-        memory.accesses(trace.addr, trace.write)
-        best = max(best, len(trace) / (time.thread_time() - started))
-    print(f"{best / 1e6:.0f} M accesses/s")
-    assert best >= 10e6  # of the bar's 20: others may be using its memory, too

@@ -169,7 +169,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         ("nothing\n", "of no kind that is known"),
         (DAMO[0] + "]", "records is"),
         (DAMO[0].replace("40960", "-1"), "record 0, snapshot 0, region 0: start is -1"),
-        (DAMO[1].replace('"samples": "5"', '"samples": null'), "region 0: samples is None"),
+        (DAMO[1].replace('"samples": "5"', '"samples": null'), "region 0: samples is null"),
         (DAMO[1].replace("100 ms", "100 weeks"), "record 0, snapshot 1: end_time is"),
         (DAMO[0].replace("regions", "parts"), "regions is missing; allowed: a list"),
         (PACKED[:-9], "records is cut off; allowed: one zlib stream"),

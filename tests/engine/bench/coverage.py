@@ -49,6 +49,8 @@ def required(channels: int = 4) -> set[str]:
         _bins(
             "drop", ("type", "below", "above", "off", "key", "unmapped", "offset", "base", "sum")
         ),
+        _bins("drop", ("hash", "offset too wide to be hashed")),
+        _bins("hash", WIDTHS),
         _bins("edge", ("start", "end", "last state")),
         _bins("slot", ("read waits for event", "read back to back", "same line back to back")),
         _bins("slot", ("event behind serial RMW", "read behind backlog")),

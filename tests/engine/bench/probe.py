@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from anemone.golden.nemo import Telemetry
 from anemone.hardware.geometry import WORDS_PER_LINE
-from anemone.telemetry.rules import Rule
+from anemone.telemetry.rules import HASH_BITS, Rule
 from tests.engine.bench.coverage import WINDOW, Cover
 from tests.engine.bench.sizes import Size
 
@@ -93,6 +93,8 @@ class Probe(Telemetry):
             counters = self.geometry.counters(rule.width)
             base, offset = self.table[self.key_of(addr)], (addr & rule.sub_mask) >> rule.sub_shift
             part = "base" if base >= counters else "offset" if offset >= counters else "sum"
+            if rule.hash_size:
+                part = "hash" if not offset >> HASH_BITS else "offset too wide to be hashed"
             self.cover[f"drop/{part}"] += 1
         elif ("W" if write else "R") not in rule.type:
             self.cover["drop/type"] += 1
@@ -109,6 +111,8 @@ class Probe(Telemetry):
             cover[f"{group}/{self.now - slot}"] += 1
         self._touched[channel, word] = self.now, "event"
         self.line[channel] = word // WORDS_PER_LINE
+        if rule.hash_size:
+            cover[f"hash/{rule.width}"] += 1
         notifications = self.notifications
         super()._update(channel, index, addr, write)
         outcome = "holds" if self.notifications != notifications else "fails"

@@ -76,7 +76,16 @@ SIZES = {
     for size in (
         Size("p2c2", pipelines=2, channels=2, states=64, table=32, address_bits=20),
         Size("p1c1", pipelines=1, channels=1, states=16, table=2, address_bits=13),
-        Size("p3c4", pipelines=3, channels=4, states=256, table=16, address_bits=24),
+        # Its addresses have more bits than what is hashed.
+        Size(
+            "p3c4",
+            pipelines=3,
+            channels=4,
+            states=256,
+            table=16,
+            address_bits=30,
+            features=Features(hash=True),
+        ),
         # What NEMO's prototype has, and ops that use other parts of the datapath in two widths.
         Size(
             "lean",

@@ -12,8 +12,8 @@ from tests.engine.bench.slots import Channel
 if TYPE_CHECKING:
     from tests.engine.bench.reference import Reference
 
-# Cycles after the last slot in which its update is still in flight.
-ON_ITS_WAY = 5
+# An update is in flight behind its slot for as long as a read, without the read stage's cycles.
+READ_STAGE = 4
 CHANGED = 0.3  # share of changed words in lines that are written back
 
 
@@ -82,7 +82,7 @@ class Takes:
         changes = model.loaded >= 0 and model.rule.op in TAKEN
         if changes:
             channel.reserved = reference.timing.take - 1
-            self.idle = t + reference.timing.take + ON_ITS_WAY
+            self.idle = t + reference.timing.take + reference.timing.read - READ_STAGE
         else:  # it reads the line, and no more
             channel.reserved = reference.timing.read + 3
             self.idle = t + channel.reserved + 2

@@ -182,7 +182,8 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
     Method.max.U -> ((equal & resetValue) | (~equal & storedWord))
   )))
   io.operand.valid := operandPending.last
-  io.operand.bits := sum | computed
+  // With the hash stage the operand waits for its slot.
+  io.operand.bits := ShiftRegister(sum | computed, operandDelay(p) - computeDelay)
 }
 
 object AcknowledgeUnit {
@@ -206,6 +207,9 @@ object AcknowledgeUnit {
   private def firstUpdateStep(p: NemoParams): Int = readStep + TelemetryEngine.readLatency(p) + 1
   private val operandStep = ProtectedRam.latency
   private val wordDelay = 2
+
+  /** Cycles from a slot to the operand computed for it. */
+  private val computeDelay = wordDelay + 3
   private def operandDelay(p: NemoParams): Int = MatchStage.latency(p) + 1
 
   /** Slots of an acknowledge. */
