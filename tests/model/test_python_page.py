@@ -21,7 +21,7 @@ def test_the_example(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     names: dict = {}
     blocks = re.findall(r"```python\n(.*?)```", TEXT, re.S)
-    assert len(blocks) == 3
+    assert len(blocks) == 2
     for block in blocks:
         exec(compile(block, "docs/python.md", "exec"), names)
 
