@@ -53,7 +53,7 @@ def test_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_flat_memory_mode() -> None:
     machine, flat = blocks("toml")
     tiers = machine.partition("[placement]")[0]
-    tiers = re.sub(r"(?<=\[slow\]\n)pages.*\n", "", tiers)
+    tiers = re.sub(r"^scale.*\n|(?<=\[slow\]\n)pages.*\n", "", tiers, flags=re.M)
     config = parse_config(tiers + flat, "docs/tiering.md").flat_config
     assert config.near_lines == 2048 * 4096 // 64 and len(config.dedicated_lines) == (1 << 28) // 64
 
