@@ -36,7 +36,7 @@ def write_files(number: int, folder: Path) -> None:
     """The files of a section, each named by its first line."""
     for language, text in section(number):
         if language not in ("", "sh"):
-            named = re.match(r"(?:/\*|#) (\w+\.\w+): ", text)
+            named = re.match(r"# (\w+\.\w+): ", text)
             assert named, text
             (folder / named[1]).write_text(text, encoding="utf-8")
 

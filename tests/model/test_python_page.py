@@ -15,6 +15,7 @@ from anemone.trace import COLUMNS, KINDS
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+WORDS = " ".join(TEXT.split())
 
 
 def test_the_example(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,7 +28,7 @@ def test_the_example(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_imports() -> None:
-    imports = re.findall(r"`from (anemone\S*) import ([^`]*)`", TEXT)
+    imports = re.findall(r"`from (anemone\S*) import ([^`]*)`", WORDS)
     assert len(imports) == 11
     for package, names in imports:
         module = importlib.import_module(package)
@@ -43,7 +44,7 @@ def test_the_columns() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (u?int\d+|bool|float64|string) \|", page, re.M)
     types = {name: np.dtype(column.dtype).name for name, column in COLUMNS.items()}
     assert rows == list({**types, "kind": "string"}.items()) and types["kind"] == "uint8"
-    assert ", ".join(f"{code} {word}" for code, word in enumerate(KINDS)) in TEXT
+    assert ", ".join(f"{code} {word}" for code, word in enumerate(KINDS)) in WORDS
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ import pytest
 from anemone.tiering import parse_config
 from anemone.tiering.devices import devices
 from anemone.tiering.parameters import POLICIES, SOURCES
-from tests import tutorial
 from tests.commands import run
 
 ROOT = Path(__file__).parents[2]
@@ -28,9 +27,8 @@ def blocks(language: str) -> list[str]:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A reader's working folder with the page's files."""
     (tmp_path / "sim").symlink_to(ROOT / "sim")
-    tutorial.write_files(6, tmp_path)  # own.py, to which the page adds a source
-    with (tmp_path / "own.py").open("a") as own:
-        own.write("\n\n".join(["", *blocks("python")]))
+    policy = (ROOT / "examples" / "tutorial" / "own.py").read_text()
+    (tmp_path / "own.py").write_text("\n\n".join([policy, *blocks("python")]))
     (tmp_path / "tier.toml").write_text(blocks("toml")[0])
     monkeypatch.chdir(tmp_path)
     return tmp_path
