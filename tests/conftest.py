@@ -31,7 +31,8 @@ BENCH = (*HARDWARE, "hw/test/**/*.scala")
 REPLAY = (*HARDWARE, "sim/common/*", "sim/expander/*", "sim/replay/*", "sim/flat/*",
           "driver/include/**/*")  # fmt: skip
 BOARD = (*BENCH, "fpga/**/*", "docs/*.md")
-GUEST = (*HARDWARE, "driver/**/*", "sim/**/*", "docs/rules.md", "docs/tutorial.md")
+GUEST = (*HARDWARE, "driver/**/*", "sim/**/*", "docs/rules.md", "docs/tutorial.md",
+         "examples/tutorial/*")  # fmt: skip
 
 # The long tests, by what their paths begin with: what they are of, beside the Python they import.
 # The longest first: what is left at the end is to be short.
@@ -49,6 +50,7 @@ LONG = {
     ),
     "tests/sim/test_tutorial.py": (
         "docs/tutorial.md",
+        "examples/tutorial/*",
         "sim/**/*",
         "mk/**/*",
         "sw-model/anemone/report/**/*",
