@@ -126,9 +126,11 @@ class Bench:
         """
         totals, cover = merged(self.played(shard, run) for shard in reversed(self.shards()))
         missing = sorted(set(required) - (+cover).keys())
-        told = {"totals": dict(totals), "bins": len(required), "missing": missing}
-        report.write_text(json.dumps(told | {"hits": dict(sorted(cover.items()))}, indent=1) + "\n")
-        print(told)
+        summary = {"totals": dict(totals), "bins": len(required), "missing": missing}
+        report.write_text(
+            json.dumps(summary | {"hits": dict(sorted(cover.items()))}, indent=1) + "\n"
+        )
+        print(summary)
         assert not missing
         return totals
 

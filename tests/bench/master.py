@@ -77,7 +77,7 @@ class Master:
             self._bits["w"].write(self._data[0][0])
             valid["w"].set(1)
 
-    def _take(self, t: int, which: int, chance: float, tell: Callable[..., None]) -> None:
+    def _take(self, t: int, which: int, chance: float, accept: Callable[..., None]) -> None:
         """One cycle of R or B; a beat must stay the same until it is taken."""
         valid, ready, fields = self._answers[which]
         if valid():
@@ -87,7 +87,7 @@ class Master:
             self._held[which] = values
             if ready.value:
                 del self._held[which]
-                tell(t, *values)
+                accept(t, *values)
         elif which in self._held:
             self.scoreboard.fail(t, f"{'RB'[which]} was taken back")
         ready.set(int(self.rng.random() < chance))

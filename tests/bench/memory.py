@@ -153,7 +153,7 @@ class Memory:
             self._writes.pop()
         self._data.clear()
 
-    def say(self, id: int) -> None:
+    def send_stray_answers(self, id: int) -> None:
         """Send an answer to a read and an answer to a write without requests."""
         if id not in self._read_ids:
             self._read_ids.append(id)

@@ -166,7 +166,7 @@ LITE_BROKEN: dict[str, tuple[str, list[Cycle]]] = {
     "data without end": (f"more than {MOST} writes", [*repeat(w(), MOST + 1), NOTHING]),
 }
 
-# By port and name: what is said, and the traffic.
+# By port and name: the expected message, and the traffic.
 CASES: dict[tuple[str, str], tuple[str, list[Cycle]]] = dict(
     chain.from_iterable(
         (

@@ -25,9 +25,9 @@ QUARANTINE_KIB = 32 * 1024
 def churn(guest: Guest, seed: int, entries: int) -> int:
     """Runs in a guest with the driver and guest/churn.c; returns the number of entries made."""
     most = QUARANTINE_KIB if find_tools().checked else MOST_KIB
-    said = guest.run(f"churn {seed} {entries} {most}", timeout=3600)
-    made = re.match(r"(\d+) entries", said)
-    assert made, said
+    output = guest.run(f"churn {seed} {entries} {most}", timeout=3600)
+    made = re.match(r"(\d+) entries", output)
+    assert made, output
     return int(made[1])
 
 

@@ -188,10 +188,10 @@ def test_flat_memory_mode(running: Running) -> None:
 
 def planned(by_interval: list[Counter[int]]) -> list[list[tuple[str, str, int]]]:
     """Exchanges by the loop of the simulator."""
-    said: set[str] = set()
+    outliers: set[str] = set()
 
     def judge(readings: dict[str, Reading]) -> dict[str, Judged]:
-        return {n: Judged(n in said, r.misses) for n, r in readings.items()}
+        return {n: Judged(n in outliers, r.misses) for n, r in readings.items()}
 
     colours = len(MACHINES) * -(-(SIZE - OWN) // (RATIO + 1))
     host = Host(Layout(colours, RATIO, len(MACHINES) * OWN, 2 << 20), OWN / SIZE, judge)
@@ -199,8 +199,8 @@ def planned(by_interval: list[Counter[int]]) -> list[list[tuple[str, str, int]]]
         host.launch(name, SIZE)
     found = []
     for by_page, now in zip(by_interval, OUTLIERS, strict=True):
-        said.clear()
-        said.update(now)
+        outliers.clear()
+        outliers.update(now)
         of = {n: sum(by_page[p] for p in range(a, b + 1)) for n, (a, b) in MACHINES.items()}
         moved = host.round({n: Reading(METRIC, 5000.0, float(of[n])) for n in MACHINES})
         found.append([(m.donor, m.borrower, m.exchange.pages) for m in moved])
@@ -221,20 +221,20 @@ def test_what_memstrata_would_exchange(running: Running) -> None:
     plan with the golden model's, and of each machine the pages that miss most."""
     seen: list[Counter[int]] = []
     running.guest.answers["traffic"] = lambda _: seen.append(running.play())
-    said = running.guest.run(
+    output = running.guest.run(
         "PATH=/traffic:$PATH memstrata run --dry-run --json --host /host.toml "
         "--counters /counters.json",
         timeout=1200,
     )
-    there = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    there = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     del seen[0]  # before the first interval
     assert len(seen) == len(OUTLIERS)
     here = planned(seen)
     assert all(here)
     assert [[(e["from"], e["to"], e["pages"]) for e in r["exchanges"]] for r in there] == here
-    for by_page, told in zip(seen, there, strict=True):
+    for by_page, report in zip(seen, there, strict=True):
         taken: Counter[str] = Counter()
-        for each in told["exchanges"]:
+        for each in report["exchanges"]:
             borrower, pages = each["to"], each["pages"]
             assert each["regions"] == worst(by_page, borrower, taken[borrower], pages)
             taken[borrower] += pages
@@ -254,29 +254,29 @@ def test_an_untrusted_set_is_told_and_repaired(server: Server, tools: Tools) -> 
     ) as guest:  # fmt: skip
         set_up(guest)
 
-        def told() -> list[str]:
+        def status() -> list[str]:
             return guest.run(f"cat {folder}/untrusted_set {folder}/mode").splitlines()
 
         def untrusted() -> int:
             return int(guest.run(f"cat {folder}/untrusted"))
 
-        assert (told(), untrusted()) == (["", "ready"], 0)
+        assert (status(), untrusted()) == (["", "ready"], 0)
         server.command(f"fault sideband {accesses[0]}")
         server.inject(rows(accesses))
-        assert told() == [f"{set_index:#x}", "ready"]
+        assert status() == [f"{set_index:#x}", "ready"]
         assert untrusted()
         assert not guest.run(f"cat {SYSFS}/flat0/untrusted_set").strip()
         guest.run(f"echo rearm >{folder}/untrusted_set")
-        assert told() == ["", "ready"]
+        assert status() == ["", "ready"]
         server.inject(rows(accesses[:1]))
-        assert told() == [f"{set_index:#x}", "ready"]
+        assert status() == [f"{set_index:#x}", "ready"]
         guest.run(f"if echo give up >{folder}/untrusted_set; then exit 1; fi")
         guest.run(f"echo repair >{folder}/untrusted_set")
         guest.run(f"until grep ready {folder}/mode; do :; done")
-        assert told() == ["", "ready"]
+        assert status() == ["", "ready"]
         before = untrusted()
         server.inject(rows(accesses, 1))
         server.inject(rows(accesses))
-        assert (told(), untrusted()) == (["", "ready"], before)
+        assert (status(), untrusted()) == (["", "ready"], before)
         guest.run("anemonectl rm misses && until rmmod anemone; do sleep 0.1; done")
         guest.kernel_log()

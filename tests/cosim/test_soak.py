@@ -53,8 +53,8 @@ def test_what_fails_is_said_and_does_not_count(
         raise CosimError(f"seed {seed} is a bad one")
 
     assert fuzz.soak("a.soak", piece, ["9"]) == 1
-    *_, said, again = capsys.readouterr().err.splitlines()
-    assert said == f"seed {again.split()[-1]} is a bad one"
+    *_, message, again = capsys.readouterr().err.splitlines()
+    assert message == f"seed {again.split()[-1]} is a bad one"
     assert again.startswith("again: python -m a.soak 9 ")
     assert [count for _, count in play(9)] == [9]
 

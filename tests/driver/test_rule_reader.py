@@ -119,9 +119,9 @@ def test_names_of_their_own(check) -> None:
 
 def test_bases_that_are_no_region(check) -> None:
     text = LEAST.replace('"identity"', "[[0, 1]]") + "sub = { mask = 0x3, shift = 0 }\n"
-    said = check(text).err
-    assert 'rule 1 "least" (line 7): map[0] is [0, 1]; allowed: a base index that is a' in said
-    assert "the region's 4 counters" in said
+    errors = check(text).err
+    assert 'rule 1 "least" (line 7): map[0] is [0, 1]; allowed: a base index that is a' in errors
+    assert "the region's 4 counters" in errors
     assert check(text.replace("[0, 1]", "[0, 8]")).json[0]["map"] == [[0, 2]]
     refused = check(text.replace("[[0, 1]]", '"identity"'))
     assert refused.code == 2 and "sub mask" in refused.err

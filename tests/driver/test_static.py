@@ -54,12 +54,14 @@ def test_the_module_builds_without_a_warning(kernel: str, tmp_path: Path) -> Non
     )
     environment = os.environ | {"kernel_source_dir": str(headers)}
     built = sh("bash", "-euc", script, cwd=tree, env=environment)
-    said = built.stdout + built.stderr
-    assert built.returncode == 0, said[-4000:]
+    output = built.stdout + built.stderr
+    assert built.returncode == 0, output[-4000:]
     # Of the kernel's own scripts: vmlinux, with its types, is not among the headers.
-    said = "\n".join(line for line in said.splitlines() if "Skipping BTF generation" not in line)
-    assert not re.search(r"warning|error:", said, re.I), said[-4000:]
-    checked = re.findall(r"^  CHECK +(\S+)", said, re.M)
+    output = "\n".join(
+        line for line in output.splitlines() if "Skipping BTF generation" not in line
+    )
+    assert not re.search(r"warning|error:", output, re.I), output[-4000:]
+    checked = re.findall(r"^  CHECK +(\S+)", output, re.M)
     assert {Path(name).name for name in checked} >= {p.name for p in DRIVER.glob("*.c")}
     named = re.search(r'^BUILT_MODULE_NAME\[0\]="(\w+)"$', (tree / "dkms.conf").read_text(), re.M)
     assert named and (tree / f"{named[1]}.ko").exists()
@@ -247,8 +249,8 @@ def test_install_is_the_module_and_what_programs_need(tmp_path: Path) -> None:
             assert (source / header).read_text() == (DRIVER / header).read_text()
         assert (source / "Module.symvers").read_text() == "symbols\n"
         # All of it goes below DESTDIR.
-        said = [line for line in done.stdout.splitlines() if not line.startswith("make")]
-        assert said == [
+        commands = [line for line in done.stdout.splitlines() if not line.startswith("make")]
+        assert commands == [
             f"modules of {driver} to=",
             f"modules_install of {driver} to={root}",
             f"depmod -a -b {root} 6.99.0",

@@ -149,10 +149,12 @@ def test_data_of_another_window_are_a_mismatch() -> None:
 
 def test_progress() -> None:
     n = 2 * flat_fast._CHUNK + 5
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     memory = flat_fast.FlatMemory(FlatConfig(16))
     memory.accesses(
-        np.zeros(n, np.uint64), np.zeros(n, bool), lambda done, total: told.append((done, total))
+        np.zeros(n, np.uint64),
+        np.zeros(n, bool),
+        lambda done, total: progress.append((done, total)),
     )
-    assert told == [(flat_fast._CHUNK, n), (2 * flat_fast._CHUNK, n), (n, n)]
+    assert progress == [(flat_fast._CHUNK, n), (2 * flat_fast._CHUNK, n), (n, n)]
     assert memory.counts.hits == n

@@ -82,7 +82,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_differs_is_said_and_nothing_written(tmp_path: Path, change: str) -> None:
-    name, old, new, said = CHANGES[change]
+    name, old, new, message = CHANGES[change]
     root = example.write(tmp_path / "example")
     path = root / overlay.DESIGN / name
     if old is None:
@@ -93,7 +93,7 @@ def test_what_differs_is_said_and_nothing_written(tmp_path: Path, change: str) -
     before = board.OUT.stat().st_mtime_ns if board.OUT.exists() else None
     done = command("overlay", str(root))
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert str(root) in done.stderr
     assert before == (board.OUT.stat().st_mtime_ns if board.OUT.exists() else None)
 
@@ -145,12 +145,12 @@ TNS   : 0.000
 def test_with_quartus(
     quartus: Path, capsys: pytest.CaptureFixture[str], slack: str, code: int
 ) -> None:
-    """Overlaid, compiled, timing told and judged, programmed."""
+    """It is overlaid, compiled, judged by its timing, and programmed."""
     (quartus / "summary").write_text(SUMMARY.format(slack))
     root = example.write(quartus / "example")
     assert board.main(["bitstream", str(root)]) == code
-    told = capsys.readouterr().out
-    assert f"Setup: worst slack {float(slack):+.3f} ns" in told
+    output = capsys.readouterr().out
+    assert f"Setup: worst slack {float(slack):+.3f} ns" in output
     assert board.main(["check"]) == 0
     assert board.main(["flash"]) == 0
     calls = (quartus / "calls").read_text().splitlines()

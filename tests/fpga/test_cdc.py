@@ -112,11 +112,11 @@ def test_a_fault_is_found(name: str) -> None:
     """Each form that is not allowed; the sound example has none."""
     changes, why = CASES[name]
     netlist = module(name, changes)
-    said = [*netlist.wrong, *(one.why for one in netlist.crossings() if one.kind == "wrong")]
+    messages = [*netlist.wrong, *(one.why for one in netlist.crossings() if one.kind == "wrong")]
     if why:
-        assert any(re.search(why, line) for line in said), said
+        assert any(re.search(why, line) for line in messages), messages
     else:
-        assert not said
+        assert not messages
         kinds = {one.kind for one in netlist.crossings()}
         assert kinds == {"level", "word", "reset"}
 

@@ -178,10 +178,10 @@ def test_opensta_reads_the_constraints(made: tuple[str, Path]) -> None:
     sta = shutil.which("sta") or pytest.skip("no OpenSTA")
     command = [sta, "-no_splash", "-exit", script.name]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
-    said = done.stdout + done.stderr
+    output = done.stdout + done.stderr
     clocks = ports_of((folder / f"{name}.sdc").read_text(), "create_clock")
-    assert sorted(re.findall(r"^clock (\w+)$", said, re.MULTILINE)) == sorted(clocks), said
-    assert not re.search("error|instance .* not found", said, re.IGNORECASE), said
+    assert sorted(re.findall(r"^clock (\w+)$", output, re.MULTILINE)) == sorted(clocks), output
+    assert not re.search("error|instance .* not found", output, re.IGNORECASE), output
 
 
 def test_the_crossings_of_the_board_are_constrained() -> None:
@@ -213,7 +213,7 @@ def test_fusesoc_knows_the_package(made: tuple[str, Path]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["flat", "--period", "0"], "--period 0.0: must be above 0"),
         (["flat", "--out", str(ROOT / "docs")], "is there and is no package of flat"),
@@ -221,14 +221,14 @@ def test_fusesoc_knows_the_package(made: tuple[str, Path]) -> None:
     ],
 )
 def test_wrong_arguments_write_nothing(
-    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     try:
         code = package.main(words)
     except SystemExit as stop:
         code = stop.code
     assert code == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not (WORK / "refused").exists()
 
 

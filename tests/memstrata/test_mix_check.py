@@ -55,10 +55,10 @@ def test_machines_side_by_side_are_as_their_profiles(tmp_path: Path) -> None:
 
     places, all_local = [0.0, 0.25, 0.75], [1.0] * 3
     cycles = round(by_profiles(surfaces, places)[0] * machine(PLATFORM).ghz * 1e9)
-    said = slower(*(by_profiles(surfaces, some) for some in (places, all_local)))
+    predicted = slower(*(by_profiles(surfaces, some) for some in (places, all_local)))
     full = slower(*(together(workloads, some, cycles) for some in (places, all_local)))
-    apart = [abs(a - b) for a, b in zip(said, full, strict=True)]
-    assert said[0] > 3 * said[2] > 0 and max(apart) < 5 and sum(apart) / 3 < 3
+    apart = [abs(a - b) for a, b in zip(predicted, full, strict=True)]
+    assert predicted[0] > 3 * predicted[2] > 0 and max(apart) < 5 and sum(apart) / 3 < 3
 
 
 def test_machines_in_full_share_no_near_line() -> None:

@@ -176,8 +176,8 @@ def test_a_forest_is_trained_and_asked(tmp_path: Path, capsys: pytest.CaptureFix
     asked = ["memstrata", "classify", "--model", str(model), "--counters", str(counters)]
     status, out, err = run([*asked, "--json"], capsys)
     assert status == 0, err
-    said = {vm["name"]: vm["is_outlier"] for vm in json.loads(out)["vms"]}
-    assert said == {"calm": False, "slow": True, "now slow": True}
+    is_outlier = {vm["name"]: vm["is_outlier"] for vm in json.loads(out)["vms"]}
+    assert is_outlier == {"calm": False, "slow": True, "now slow": True}
     assert "slow" in run(asked, capsys)[1]
     line = Line(**report["line"])
     row = features(calm, line.ratio(calm["l3_ns"]))
@@ -191,7 +191,7 @@ FIRST = GOOD["samples"][0]
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ({}, "samples is missing"),
         ({"samples": 3}, "samples is 3"),
@@ -217,17 +217,17 @@ FIRST = GOOD["samples"][0]
         "captured",
     ],
 )
-def test_bad_samples(content: object, said: str, tmp_path: Path, capsys) -> None:
+def test_bad_samples(content: object, message: str, tmp_path: Path, capsys) -> None:
     path = tmp_path / "samples.json"
     words = ["memstrata", "train", "--samples", str(path), "--out", str(tmp_path / "model")]
-    assert_refused(path, json.dumps(content), said, words, capsys)
+    assert_refused(path, json.dumps(content), message, words, capsys)
 
 
 VM = {"name": "a", "intervals": [FIRST_METRICS := {n: FIRST[n] for n in outliers.METRICS}]}
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (None, "counters.json"),
         ({"vms": [VM, VM]}, "vms[1]: name"),
@@ -238,7 +238,7 @@ VM = {"name": "a", "intervals": [FIRST_METRICS := {n: FIRST[n] for n in outliers
     ],
     ids=["none", "twice", "empty", "missing", "text", "number"],
 )
-def test_bad_counters(content: object, said: str, tmp_path: Path, capsys) -> None:
+def test_bad_counters(content: object, message: str, tmp_path: Path, capsys) -> None:
     model = tmp_path / "model"
     model.mkdir()
     (model / "model.json").write_text(json.dumps({"line": {"slope": 0.005, "intercept": -0.5}}))
@@ -248,7 +248,7 @@ def test_bad_counters(content: object, said: str, tmp_path: Path, capsys) -> Non
     path = folder / "counters.json"
     path.write_text("{}")
     words = ["memstrata", "classify", "--model", str(model), "--counters", str(path)]
-    assert_refused(path, content and json.dumps(content), said, words, capsys)
+    assert_refused(path, content and json.dumps(content), message, words, capsys)
 
 
 def test_what_is_no_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

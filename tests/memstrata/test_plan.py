@@ -213,7 +213,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ({"vms": 3}, "vms is 3"),
         ({"vms": [], "step_ratio": 1.5}, "step_ratio is 1.5"),
@@ -229,8 +229,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     ],
 )
 def test_what_is_wrong_is_named(
-    content: object, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    content: object, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(written(tmp_path, content)) == 2
     shown = capsys.readouterr()
-    assert said in shown.err and "vms.json" in shown.err and not shown.out
+    assert message in shown.err and "vms.json" in shown.err and not shown.out

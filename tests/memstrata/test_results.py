@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results of Memstrata's studies as they stand: complete, differences explained, missed bars
-and the check's distance said."""
+"""The published results of Memstrata's studies are complete: differences are explained, missed bars
+and the check's distance are reported."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def test_why_is_what_the_study_says(study: str) -> None:
 
 
 def test_profiles_are_as_long_as_the_study_says() -> None:
-    said = result("flat-slowdown")["constants"]["operations of a workload"]
-    assert said == f"{COUNTED:,}, {WARM:,} before"
+    operations = result("flat-slowdown")["constants"]["operations of a workload"]
+    assert operations == f"{COUNTED:,}, {WARM:,} before"
     assert f"{COUNTED:,} operations" in text("docs/memstrata.md")
 
 

@@ -61,8 +61,8 @@ def test_metrics_by_hand() -> None:
 
 def test_every_event_is_asked_for_with_those_it_is_compared_to() -> None:
     words = asked()
-    told = " ".join(words)
-    assert all(f"name={n}/" in told or n in ("instructions", "cycles") for n in EVENTS)
+    text = " ".join(words)
+    assert all(f"name={n}/" in text or n in ("instructions", "cycles") for n in EVENTS)
     assert any("name=l3_pending/,cpu/" in word and "name=l3_reads/}" in word for word in words)
 
 
@@ -121,7 +121,7 @@ def test_a_host_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("[[vm]]", "[vm]", "TOML is wrong"),
         ('cores = "3"', 'cores = "1-3"', 'line 12: vm[1]: cores is "1-3"'),
@@ -139,11 +139,11 @@ def test_a_host_is_read(tmp_path: Path) -> None:
         ("interval = 0.5", "page_bytes = 5000", "line 3: page_bytes is 5000"),
     ],
 )
-def test_a_bad_host(old: str, new: str, said: str, tmp_path: Path, capsys) -> None:
+def test_a_bad_host(old: str, new: str, message: str, tmp_path: Path, capsys) -> None:
     words = ["memstrata", "run", "--dry-run", "--host", str(tmp_path / "host.toml"),
              "--model", "m"]  # fmt: skip
     content = HOST.replace(old, new, 1 if old != "[[vm]]" else 2)
-    assert_refused(tmp_path / "host.toml", content, said, words, capsys)
+    assert_refused(tmp_path / "host.toml", content, message, words, capsys)
 
 
 def metrics(l3_ns: float = 100.0) -> dict[str, float]:
@@ -281,8 +281,8 @@ def in_files(folder: Path, host: str = HOST, **changed: object) -> list[str]:
 
 def test_the_command(tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Misses are anemonectl's, where HOST.toml names a telemetry."""
-    said = json.dumps({"counters": [{"region": 1, "offset": 0, "value": 9}]})
-    command(tmp_path, "anemonectl", f"echo '{said}'\n", monkeypatch)
+    content = json.dumps({"counters": [{"region": 1, "offset": 0, "value": 9}]})
+    command(tmp_path, "anemonectl", f"echo '{content}'\n", monkeypatch)
     words = in_files(tmp_path)
     status, out, err = run([*words, "--json"], capsys)
     assert status == 0, err
@@ -315,11 +315,11 @@ def test_what_perf_has_is_recorded(tmp_path: Path, monkeypatch, capsys) -> None:
     live = [*words, "--intervals", "1", "--record", str(kept)]
     status, out, err = run(live, capsys)
     assert status == 0, err
-    told = json.loads(out)
-    assert [vm["is_outlier"] for vm in told["vms"]] == [False, True]
-    assert told["exchanges"][0]["pages"] == 10
+    report = json.loads(out)
+    assert [vm["is_outlier"] for vm in report["vms"]] == [False, True]
+    assert report["exchanges"][0]["pages"] == 10
     status, out, err = run([*words, "--counters", str(kept)], capsys)
-    assert status == 0 and json.loads(out)["exchanges"] == told["exchanges"], err
+    assert status == 0 and json.loads(out)["exchanges"] == report["exchanges"], err
     (model / "model.json").write_text(json.dumps({"line": line, "counted": True}))
     (tmp_path / "host.toml").write_text(
         HOST.replace('telemetry = "misses"', "")
@@ -331,24 +331,27 @@ def test_what_perf_has_is_recorded(tmp_path: Path, monkeypatch, capsys) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "words", "said"),
+    ("changed", "words", "message"),
     [
         ({"is_outlier": 1}, [], "is_outlier is 1"),
         ({"instructions": -1}, [], "instructions is -1"),
         ({"more": 1}, [], "more is 1"),
     ],
 )
-def test_bad_records(changed: dict, words: list[str], said: str, tmp_path: Path, capsys) -> None:
+def test_bad_records(changed: dict, words: list[str], message: str, tmp_path: Path, capsys) -> None:
     argv = in_files(tmp_path, **changed) + words
     status, out, err = run(argv, capsys)
-    assert (status, out) == (2, "") and said in err and "counters.json" in err
+    assert (status, out) == (2, "") and message in err and "counters.json" in err
 
 
 def test_a_record_that_cannot_be_written(tmp_path: Path, capsys) -> None:
     argv = in_files(tmp_path)
-    for there, said in ((tmp_path, "not a regular file"), (tmp_path / "host.toml/x", "directory")):
+    for there, message in (
+        (tmp_path, "not a regular file"),
+        (tmp_path / "host.toml/x", "directory"),
+    ):
         status, out, err = run([*argv, "--record", str(there)], capsys)
-        assert (status, out) == (2, "") and "--record is" in err and said in err
+        assert (status, out) == (2, "") and "--record is" in err and message in err
 
 
 def test_machines_are_those_of_the_host(tmp_path: Path, capsys) -> None:

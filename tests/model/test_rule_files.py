@@ -109,7 +109,7 @@ def test_a_hash() -> None:
     rule = hashed(good, built)
     assert (rule.hash_multiplier, rule.hash_size) == (0x1234567, 7)
     assert fields(parse_rules(rule_toml(rule, built), "r", built)[0]) == fields(rule)
-    for value, geometry, said in (
+    for value, geometry, message in (
         (good, GEOMETRY, "allowed: no hash, as none is built in"),
         ("{ multiplier = 2, size = 7 }", built, "multiplier is 2; allowed: an odd number"),
         (
@@ -124,7 +124,7 @@ def test_a_hash() -> None:
         with pytest.raises(InputError) as error:
             hashed(value, geometry)
         one_line(error.value)
-        assert said in str(error.value), str(error.value)
+        assert message in str(error.value), str(error.value)
 
 
 def test_identity_stops_at_the_counters_too() -> None:
@@ -139,8 +139,8 @@ def test_read_effect_ops_and_tables_by_header() -> None:
 
 
 def test_operands_that_do_not_fit_are_told_not_refused() -> None:
-    (said,) = truncated_operands(parse(GOOD))
-    assert "notify.operand 0xffffffffffffffff" in said and "0xffff is used" in said
+    (warning,) = truncated_operands(parse(GOOD))
+    assert "notify.operand 0xffffffffffffffff" in warning and "0xffff is used" in warning
     assert truncated_operands(parse(LEAST)) == []
 
 
@@ -227,8 +227,8 @@ def test_bad_field(old: str, new: str, place: str, field: str, value: str, allow
 
 
 def test_names_and_numbers_of_rules() -> None:
-    said = r'r.toml: rule 2 "hot" (line 17): name is "hot"; allowed: a name of its own (rule 1'
-    with pytest.raises(InputError, match="^" + re.escape(said)):
+    message = r'r.toml: rule 2 "hot" (line 17): name is "hot"; allowed: a name of its own (rule 1'
+    with pytest.raises(InputError, match="^" + re.escape(message)):
         parse(GOOD + GOOD)
     third = GOOD + LEAST + LEAST.replace("least", "third")
     with pytest.raises(InputError, match=r'^r.toml: rule 3 "third" \(line 22\): rule is number 3'):

@@ -33,10 +33,10 @@ def test_the_bytes_of_a_datatype_with_gaps_are_known(
     mpi: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (rank,) = traced(mpi, 1, ["corners", "types"], tmp_path / "run")
-    said = dict(re.findall(r"(?m)^(\d+) ([01]+)$", capfd.readouterr().out))
+    digits_by_tag = dict(re.findall(r"(?m)^(\d+) ([01]+)$", capfd.readouterr().out))
     by_tag = {int(one["tag"]): one for one in rank.records}
-    assert len(said) == 12 and len(by_tag) == len(TYPES)
-    for tag, digits in said.items():
+    assert len(digits_by_tag) == 12 and len(by_tag) == len(TYPES)
+    for tag, digits in digits_by_tag.items():
         came = {i for i, digit in enumerate(digits) if digit == "1"}
         assert places(rank, by_tag[int(tag)]) == came, tag
     for tag, element, count in TYPES[:-1]:

@@ -194,7 +194,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"messages": [-1]}, "messages[0]: value is -1"),
         ({"messages": 4}, "messages is 4"),
@@ -213,11 +213,11 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     ],
 )
 def test_what_is_wrong_is_named(
-    change: dict, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    change: dict, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(tmp_path, GOOD | change) == 2
     shown = capsys.readouterr()
-    assert said in shown.err and "site.json" in shown.err and not shown.out
+    assert message in shown.err and "site.json" in shown.err and not shown.out
 
 
 def test_a_wrong_parameter_is_named_with_its_line(
@@ -227,5 +227,5 @@ def test_a_wrong_parameter_is_named_with_its_line(
         PAPER.read_text().replace("clat_thr_u = 0.5", "clat_thr_u = 0.01")
     )
     assert run(tmp_path, GOOD, "--params", str(params)) == 2
-    said = capsys.readouterr().err
-    assert "clat_thr_u is 0.01" in said and "line" in said
+    message = capsys.readouterr().err
+    assert "clat_thr_u is 0.01" in message and "line" in message

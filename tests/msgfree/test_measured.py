@@ -57,15 +57,15 @@ def test_samples_of_perf_script(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "source"),
+    ("level", "source"),
     [
         ("L1 or L1 hit", "L1"), ("L2 hit", "L2"), ("L3 hit", "L3"), ("L3 miss", "MEM"),
         ("Remote RAM (1 hop) hit", "MEM"), ("RAM hit", "MEM"), ("LFB hit", "LFB"),
         ("PMEM hit", "MEM"), ("Any cache hit", "L3"), ("N/A", None),
     ],
 )  # fmt: skip
-def test_where_from(said: str, source: str | None) -> None:
-    assert source_of(f"|OP LOAD|LVL {said}|SNP None") == source
+def test_where_from(level: str, source: str | None) -> None:
+    assert source_of(f"|OP LOAD|LVL {level}|SNP None") == source
 
 
 def test_what_perf_does_not_say_is_named(tmp_path: Path) -> None:
@@ -120,8 +120,8 @@ def test_auto_is_perf_where_perf_samples_loads(
         if unit is None and asked is command.LoadsFrom.perf:
             with pytest.raises(InputError) as refused:
                 command._sampler(asked, 7, command.Core.spr)
-            said = one_line(refused.value)
-            assert '--loads is "perf"' in said and "<not supported> loads" in said
+            message = one_line(refused.value)
+            assert '--loads is "perf"' in message and "<not supported> loads" in message
             continue
         sampler = command._sampler(asked, 7, command.Core.spr)
         if unit is None:

@@ -126,12 +126,12 @@ def test_a_load_is_of_the_last_receive_into_its_place(tmp_path: Path) -> None:
     assert verdict.access.mpi_ns == pytest.approx(hand)
     assert verdict.access.cxl_ns > verdict.access.mpi_ns
     # Half of the loads miss the L3: all is memory's latency.
-    told = {
+    sites = {
         site["function"]: site
         for site in as_object(read_folder(at), [*found.values()], None)["sites"]
     }
-    assert told["first"]["weights_first"] == {"MBW": 0, "MLAT": 1, "Compute": 0}
-    assert told["first"]["weights_later"] == {
+    assert sites["first"]["weights_first"] == {"MBW": 0, "MLAT": 1, "Compute": 0}
+    assert sites["first"]["weights_later"] == {
         "MBW": 0,
         "MLAT": 1,
         "CBW": 0,
@@ -139,7 +139,7 @@ def test_a_load_is_of_the_last_receive_into_its_place(tmp_path: Path) -> None:
         "Compute": 0,
     }
     # 2 samples of 4 loads, 5 elements.
-    assert (told["first"]["loads_per_element"], told["second"]["loads_per_element"]) == (1, 8 / 5)
+    assert (sites["first"]["loads_per_element"], sites["second"]["loads_per_element"]) == (1, 8 / 5)
 
 
 def loads(at: Path, *addresses: int, source: str = "L1") -> None:
@@ -153,7 +153,7 @@ def loads(at: Path, *addresses: int, source: str = "L1") -> None:
 STRIDED = "type\t7\t64\t904\t0\t(8 128 8)\n"
 
 
-def told(at: Path, line: str, rank: int = 0) -> Path:
+def with_datatype(at: Path, line: str, rank: int = 0) -> Path:
     names = at / f"{rank:06d}.names"
     names.write_text(line + names.read_text())
     return at
@@ -161,7 +161,7 @@ def told(at: Path, line: str, rank: int = 0) -> Path:
 
 def test_loads_in_the_gaps_of_a_datatype_are_not_of_it(tmp_path: Path) -> None:
     here = receive(A, 100, 64, type_=7, span=904)
-    at = told(folder(tmp_path / "run", [receive(B, 50, 1024), here]), STRIDED)
+    at = with_datatype(folder(tmp_path / "run", [receive(B, 50, 1024), here]), STRIDED)
     loads(at, *range(0x10000, 0x10400, 8))
     found = by_function(predict(read_folder(at), MACHINE, loads=read_loads(at)))
     assert len(found["first"].samples) == 8  # one an element
@@ -176,7 +176,7 @@ def test_loads_in_the_gaps_of_a_datatype_are_not_of_it(tmp_path: Path) -> None:
 def test_only_what_came_is_loaded(tmp_path: Path) -> None:
     part = receive(A, 100, 24, type_=7, span=904, posted=64)
     more = receive(B, 90, 16, buffer=0x20000, span=4096, posted=4096)
-    at = told(folder(tmp_path / "run", [part, more]), STRIDED)
+    at = with_datatype(folder(tmp_path / "run", [part, more]), STRIDED)
     loads(at, 0x10000, 0x10080, 0x10100, 0x10180, 0x20000, 0x20008, 0x20010)
     found = by_function(predict(read_folder(at), MACHINE, loads=read_loads(at)))
     assert (len(found["first"].samples), len(found["second"].samples)) == (3, 2)
@@ -216,11 +216,11 @@ def test_what_was_under_way_at_the_end_is_shown(
     content = bytearray(trace.read_bytes())
     content[40:48] = (3).to_bytes(8, "little")  # posted
     trace.write_bytes(content)
-    said = "2 receives were posted and not complete at the end"
+    message = "2 receives were posted and not complete at the end"
     page = tmp_path / "page.html"
     assert command("msgfree", "predict", str(at), "--page", str(page)) == 0
-    assert said in capsys.readouterr().out
-    assert said in page.read_text()
+    assert message in capsys.readouterr().out
+    assert message in page.read_text()
 
 
 def test_spawned_worlds_are_merged(tmp_path: Path) -> None:

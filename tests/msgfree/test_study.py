@@ -96,9 +96,9 @@ def test_the_rows_are_of_the_answers() -> None:
     assert paper["four nodes, tile of 32: all halos at 350 ns"] == 1.37
     assert here["one node: Optane is slower than the other socket"] == 100
     # A load's 45 ns more: the speedup of a tile is less.
-    said = "two hosts, other work {} of a channel: four nodes, tile of 32, all halos"
-    assert here[said.format("0")] == here["four nodes, tile of 32: all halos at 350 ns"]
-    assert here[said.format("0.9")] < here[said.format("0")]
+    label = "two hosts, other work {} of a channel: four nodes, tile of 32, all halos"
+    assert here[label.format("0")] == here["four nodes, tile of 32: all halos at 350 ns"]
+    assert here[label.format("0.9")] < here[label.format("0")]
     # 1000 + 51.2 ns of MPI, 500 of CXL, of an iteration of 4 µs.
     assert here["cg here, predicted: side of 8"] == pytest.approx(4000 / (4000 - 551.2))
     assert here["cg here, measured: side of 8"] == pytest.approx(0.8)
@@ -154,8 +154,8 @@ def test_a_step_is_of_ten_in_a_row(words: tuple[str, ...], tmp_path: Path) -> No
     subprocess.run([mpicc, "-shared", "-fPIC", "-o", str(clock), str(source)], check=True)
     command = [mpirun, "-n", "1", "-x", f"LD_PRELOAD={clock}", example(words[0], mpicc), *words[1:]]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-    said = re.search(r"seconds (\S+) shortest (\S+)", done.stdout)
-    assert said and (float(said[1]), float(said[2])) == (91.0, 2.0)
+    times = re.search(r"seconds (\S+) shortest (\S+)", done.stdout)
+    assert times and (float(times[1]), float(times[2])) == (91.0, 2.0)
 
 
 def test_points_by_turns() -> None:

@@ -140,9 +140,9 @@ def test_shared_memory_gives_the_same_heat_with_fewer_messages(
     for mode, messages in (("message", 8), ("ns", 4), ("we", 4)):
         found = traced(mpi, 4, ["heat", "24", "6", mode], tmp_path / mode)
         assert sum(len(whole(rank)) for rank in found) == messages * 6
-        said = re.search(r"sum (\S+)", capfd.readouterr().out)
-        assert said
-        sums.add(said[1])
+        total = re.search(r"sum (\S+)", capfd.readouterr().out)
+        assert total
+        sums.add(total[1])
     assert len(sums) == 1
 
 
@@ -150,14 +150,14 @@ def test_shared_memory_gives_the_same_heat_with_fewer_messages(
 def test_shared_memory_gives_the_same_residual_without_a_message(
     mpi: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    said = set()
+    residuals = set()
     for mode, messages in (("message", 8), ("shared", 0)):
         found = traced(mpi, 4, ["cg", "5", "4", mode], tmp_path / mode)
         assert sum(len(whole(rank)) for rank in found) == messages * 4
         residual = re.search(r"residual (\S+) seconds \S+ shortest \S+", capfd.readouterr().out)
         assert residual
-        said.add(residual[1])
-    assert len(said) == 1
+        residuals.add(residual[1])
+    assert len(residuals) == 1
 
 
 @each_mpi

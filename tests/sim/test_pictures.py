@@ -90,8 +90,8 @@ def test_a_colour_that_is_none_is_refused() -> None:
 
 
 def test_hover_is_told_in_the_pictures_coordinates() -> None:
-    told = Hover([0, 160, 320], [140, 0], ["a", "b"], ["r"], [[1], [2]], "{row} {value}")
-    data = told.data(FRAME)
+    hover = Hover([0, 160, 320], [140, 0], ["a", "b"], ["r"], [[1], [2]], "{row} {value}")
+    data = hover.data(FRAME)
     assert data["x"] == [60, 220, 380]
     assert data["y"] == [154, 14]
     assert data["values"] == [[1], [2]]

@@ -146,9 +146,9 @@ def test_frames_are_watched_by_turns() -> None:
     trace = accesses(4000, pages=130)
     trace = replace(trace, gap_ns=np.full(len(trace), 18_000.0))
     watch = watched(trace, Nemo(fast="none"), machine, splits=True)
-    told = [set((s.heat.base_page // s.span).tolist()) for s in watch.seen]
-    assert told[0] == set() and [len(t) for t in told[1:]] == [112, 112]
-    assert set().union(*told) == set(range(130))
+    watched_pages = [set((s.heat.base_page // s.span).tolist()) for s in watch.seen]
+    assert watched_pages[0] == set() and [len(t) for t in watched_pages[1:]] == [112, 112]
+    assert set().union(*watched_pages) == set(range(130))
     at = watch.seen[1]
     base = dict(zip((at.heat.base_page // 512).tolist(), at.heat.base.sum(axis=1), strict=True))
     units = dict(zip((at.units.frame // 512).tolist(), at.heat.units.tolist(), strict=True))
@@ -187,8 +187,8 @@ def test_pebs_samples_cost_their_threads() -> None:
 
 
 def test_pebs_drops_what_its_buffer_does_not_hold() -> None:
-    told = simulate(MACHINE, accesses(4000), None, Pebs(period=1, buffer=64), GEOMETRY)
-    telemetry = told.extra["telemetry"]
+    result = simulate(MACHINE, accesses(4000), None, Pebs(period=1, buffer=64), GEOMETRY)
+    telemetry = result.extra["telemetry"]
     assert telemetry["dropped"] > 2000 and telemetry["samples"] % 64 == 0
     assert 3900 < telemetry["dropped"] + telemetry["samples"] <= 4000
 

@@ -35,8 +35,8 @@ def copies() -> tuple[float, float]:
     """GB/s of a memcpy of the whole array: by memo, by mbw (which reports MiB)."""
     rows = memo("--tests", "copy", "--bytes", f"{2 * MIB}M", "--seconds", "0.3")
     ours = next(r for r in rows if r["by"] == "memcpy" and r["block_bytes"] == MIB << 20)
-    said = run("mbw", "-q", "-n", 20, "-t", 0, MIB)
-    theirs = [float(rate) for rate in re.findall(r"^\d.*Copy: ([0-9.]+)", said, re.MULTILINE)]
+    output = run("mbw", "-q", "-n", 20, "-t", 0, MIB)
+    theirs = [float(rate) for rate in re.findall(r"^\d.*Copy: ([0-9.]+)", output, re.MULTILINE)]
     return ours["best_gb_per_s"], max(theirs) * (1 << 20) / 1e9
 
 

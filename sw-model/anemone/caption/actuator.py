@@ -51,9 +51,9 @@ class WeightedInterleave:
         for file, weight in zip(self.files, wanted, strict=True):
             if file.read_text().strip() != str(weight):
                 file.write_text(f"{weight}\n")
-        return self.said(ratio)
+        return self.command(ratio)
 
-    def said(self, ratio: float) -> str:
+    def command(self, ratio: float) -> str:
         return "weights {}:{}".format(*weights_of(ratio))
 
     def saved(self) -> Callable[[], None]:
@@ -92,9 +92,9 @@ class RatioFile:
         temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         temporary.write_text("{} {} {} {}\n".format(*self._nodes, *weights_of(ratio)))
         temporary.replace(self.path)
-        return self.said(ratio)
+        return self.command(ratio)
 
-    def said(self, ratio: float) -> str:
+    def command(self, ratio: float) -> str:
         return "weights {}:{}".format(*weights_of(ratio))
 
     def saved(self) -> Callable[[], None]:

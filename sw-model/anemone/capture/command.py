@@ -341,7 +341,7 @@ def _table(done: dict[str, dict[str, Any]], out: Path) -> None:
     Console().print(table)
     for name, s in done.items():
         if "instructions_per_second" in s:
-            said = f"{name}: {s['instructions_per_second'] / 1e6:.1f} M instructions/s"
+            line = f"{name}: {s['instructions_per_second'] / 1e6:.1f} M instructions/s"
             if "slowdown" in s:
-                said += f", {s['slowdown']:.0f} times slower than by itself"
-            print(said)
+                line += f", {s['slowdown']:.0f} times slower than by itself"
+            print(line)

@@ -98,8 +98,8 @@ def _capture(
 
     def step(rows: int, instructions: int) -> None:
         speed = instructions / (time.monotonic() - begun) / 1e6
-        said = f"{name}: {instructions / 1e6:,.0f} M instructions, {speed:.0f} M/s"
-        progress.update(task, description=said, completed=rows)
+        description = f"{name}: {instructions / 1e6:,.0f} M instructions, {speed:.0f} M/s"
+        progress.update(task, description=description, completed=rows)
 
     begun = time.monotonic()
     done = run_program(command, settings, own, tools, step)

@@ -215,8 +215,8 @@ def _attach(process: subprocess.Popen[bytes], path: Path) -> Guest:
     """Wait until the plugin has started. Raises InputError if it does not."""
     while not (path.exists() and path.stat().st_size > _FIRST_ROW):
         if process.poll() is not None:
-            said = Bare(f"ended with status {process.returncode} before the program began")
-            raise InputError("capture", "starting", "QEMU", said, "see what it said above")
+            reason = Bare(f"ended with status {process.returncode} before the program began")
+            raise InputError("capture", "starting", "QEMU", reason, "see what it said above")
         time.sleep(0.005)
     with path.open("r+b") as file:
         return Guest(process, mmap.mmap(file.fileno(), _FIRST_ROW))

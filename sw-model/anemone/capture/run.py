@@ -72,16 +72,16 @@ def run(program: Path, part: Part, settings: Settings, step: Step | None = None)
             },
         )
         try:
-            said = _watch(process, events, step)
+            errors = _watch(process, events, step)
         finally:
             process.kill()
             process.wait()
         if process.returncode or not totals.exists():
-            lines = said.strip().splitlines() or [f"ended with status {process.returncode}"]
+            lines = errors.strip().splitlines() or [f"ended with status {process.returncode}"]
             allowed = "a run that ends well"
             raise InputError("capture", part.program, "the program", Bare(lines[-1]), allowed)
         raw = np.fromfile(events, dtype="<u8").reshape(-1, 2)
-        own = {"said": said.strip(), **json.loads(totals.read_text())}
+        own = {"said": errors.strip(), **json.loads(totals.read_text())}
     word = raw[:, 0]
     return Capture(
         addr=word & np.uint64(_ADDRESS),
@@ -100,8 +100,8 @@ def _watch(process: subprocess.Popen[str], events: Path, step: Step | None) -> s
     """
     while True:
         try:
-            said, _ = process.communicate(timeout=0.2)
-            return said
+            errors, _ = process.communicate(timeout=0.2)
+            return errors
         except subprocess.TimeoutExpired:
             if step is not None and events.exists():
                 step(events.stat().st_size // _EVENT_BYTES)

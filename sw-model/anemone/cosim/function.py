@@ -55,8 +55,8 @@ class Function:
             _, _, size, flags, error = _HEADER.unpack(self._receive(_HEADER.size))
             answer = self._receive(size - _HEADER.size)
         except OSError as e:
-            said = self._server.complaint()
-            raise CosimError(f"the server does not answer ({e}): {said}") from e
+            reason = self._server.complaint()
+            raise CosimError(f"the server does not answer ({e}): {reason}") from e
         if flags & _IS_ERROR:
             raise CosimError(f"the server refuses command {command}: error {error}")
         return answer

@@ -87,8 +87,8 @@ class Hover:
         """The JSON data for the page's script, in the picture's coordinates."""
         x = [round(frame.left + float(v), 1) for v in self.x]
         y = [round(frame.top + float(v), 1) for v in self.y]
-        said = {"columns": list(self.columns), "rows": list(self.rows)}
-        return {"x": x, "y": y, **said, "values": list(self.values), "words": self.words}
+        names = {"columns": list(self.columns), "rows": list(self.rows)}
+        return {"x": x, "y": y, **names, "values": list(self.values), "words": self.words}
 
 
 @dataclass(frozen=True)
@@ -193,10 +193,10 @@ def own(field: str) -> alt.Color:
     return alt.Color(f"{field}:N", scale=None, legend=None)
 
 
-def labels(frame: Frame, said: Sequence[tuple[float, str, str]]) -> alt.Chart:
+def labels(frame: Frame, texts: Sequence[tuple[float, str, str]]) -> alt.Chart:
     """Labels at the right of the plot, moved apart: (y in the plot in px, text, colour)."""
-    said = apart(said, LABEL_GAP, 4, frame.down)
-    columns = zip(*said, strict=True)
+    texts = apart(texts, LABEL_GAP, 4, frame.down)
+    columns = zip(*texts, strict=True)
     rows = table(**dict(zip(("at", "words", "colour"), columns, strict=True)))
     written = alt.Chart(rows).mark_text(align="left", fontWeight=600)
     return written.encode(

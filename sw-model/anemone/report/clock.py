@@ -60,14 +60,14 @@ class Clock:
         """The polls' edges in the plot, px."""
         return self.edges / self.edges[-1] * frame.across
 
-    def say(self, poll: int) -> str:
+    def start_text(self, poll: int) -> str:
         """The start of poll interval `poll`, as text."""
         at = self.polls.times[poll] / self.unit
         return f"{at:.3g} {self.name}" if self.polls.timed else f"event {round(at):,}"
 
-    def hover(self, frame: Frame, told: Sequence[str]) -> dict:
+    def hover(self, frame: Frame, texts: Sequence[str]) -> dict:
         """Tooltips of a chart over time: one text for each poll interval."""
-        words = [f"from {self.say(poll)}\n{line}" for poll, line in enumerate(told)]
+        words = [f"from {self.start_text(poll)}\n{line}" for poll, line in enumerate(texts)]
         return Hover(self.pixels(frame), [0, frame.down], words).data(frame)
 
 

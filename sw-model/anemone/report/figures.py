@@ -57,9 +57,11 @@ def hotness(analysis: Analysis, clock: Clock) -> Figure:
     level, edges = charts.levels(rows)
     down = np.arange(len(starts) + 1.0)  # low addresses at the bottom
     boxes = alt.Chart(charts.cells(level, clock.edges, down[:-1], down[1:])).mark_rect()
-    said = np.unique(np.linspace(0, len(starts) - 1, min(7, len(starts))).round().astype(int))
+    labelled = np.unique(np.linspace(0, len(starts) - 1, min(7, len(starts))).round().astype(int))
     names = [address(int(heat.pages[i])) for i in starts]
-    places = charts.worded(said + 0.5, [names[i] for i in said], grid=False, labelPadding=14)
+    places = charts.worded(
+        labelled + 0.5, [names[i] for i in labelled], grid=False, labelPadding=14
+    )
     scale = alt.Scale(domain=[0, len(starts)], nice=False)
     height = alt.Y("y:Q", scale=scale, axis=places, title=None)
     key = charts.ramp(edges, ("accesses a poll", "a huge page"))
@@ -71,10 +73,10 @@ def hotness(analysis: Analysis, clock: Clock) -> Figure:
     tenants = len(np.unique(heat.owner))
     if tenants > 1:
         shown.append(_owners(heat.owner[starts], height))
-    told = Hover(
+    hover = Hover(
         clock.pixels(frame),
         frame.down - down / len(starts) * frame.down,
-        columns=[clock.say(i) for i in range(len(polls))],
+        columns=[clock.start_text(i) for i in range(len(polls))],
         rows=names,
         values=np.add.reduceat(heat.counts, starts, axis=1).tolist(),
         words="{row}, from {column}\n{value} accesses in the poll",
@@ -89,7 +91,7 @@ def hotness(analysis: Analysis, clock: Clock) -> Figure:
     )
     picture = charts.svg(frame, "Accesses by huge page and time", *shown, *_moves(analysis, clock))
     title = "Hotness by address and time"
-    return Figure("hotness", title, picture, caption, hover=told.data(frame))
+    return Figure("hotness", title, picture, caption, hover=hover.data(frame))
 
 
 def _owners(owner: np.ndarray, height: alt.Y) -> alt.Chart:
@@ -105,10 +107,10 @@ def _owners(owner: np.ndarray, height: alt.Y) -> alt.Chart:
 
 def bandwidth(analysis: Analysis, clock: Clock) -> Figure:
     """Listing 3: a step line per tenant, the cap, and the polls in which the predicate held."""
-    told, polls = analysis.bandwidth, analysis.polls
-    frame = time_frame(242, len(told.names) + 1)
-    rates = told.rate(polls)
-    cap = told.cap * 64 / polls.spans
+    traffic, polls = analysis.bandwidth, analysis.polls
+    frame = time_frame(242, len(traffic.names) + 1)
+    rates = traffic.rate(polls)
+    cap = traffic.cap * 64 / polls.spans
     # The cap is per full poll; the shorter last poll must not raise its rate.
     cap[-1] = cap[-2] if len(cap) > 1 else cap[-1]
     top = max(float(rates.max()), float(cap.max())) * 1.08
@@ -120,15 +122,15 @@ def bandwidth(analysis: Analysis, clock: Clock) -> Figure:
         axis=frame.y(f"bandwidth ({name})", tickCount=4),
         stack=False,
     )
-    colours = [series(i) for i in range(len(told.names))]
+    colours = [series(i) for i in range(len(traffic.names))]
     lines = charts.apiece(alt.Chart(charts.steps(clock.edges, rates, colours)))
     across = {"x": clock.axis("x"), "y": height}
     limit = alt.Chart(charts.steps(clock.edges, cap[:, None], [colour("muted")]))
-    poll, who = np.nonzero(told.fired)
+    poll, who = np.nonzero(traffic.fired)
     fired = alt.Chart(
         charts.table(x=clock.middles[poll], y=rates[poll, who], colour=[colours[i] for i in who])
     )
-    ends = [(1 - rates[-3:, i].mean() / top, n, colours[i]) for i, n in enumerate(told.names)]
+    ends = [(1 - rates[-3:, i].mean() / top, n, colours[i]) for i, n in enumerate(traffic.names)]
     ends.append((1 - cap[-1] / top, "cap", colour("muted")))
     picture = charts.svg(
         frame,
@@ -154,28 +156,30 @@ def bandwidth(analysis: Analysis, clock: Clock) -> Figure:
     )  # fmt: skip
     says = [
         "\n".join(
-            f"{n}: {rates[poll, i]:.3g} {name}, {told.counts[poll, i]:,} accesses"
-            + (" ▾ notify" if told.fired[poll, i] else "")
-            for i, n in enumerate(told.names)
+            f"{n}: {rates[poll, i]:.3g} {name}, {traffic.counts[poll, i]:,} accesses"
+            + (" ▾ notify" if traffic.fired[poll, i] else "")
+            for i, n in enumerate(traffic.names)
         )
         for poll in range(len(polls))
     ]
-    caption = _bandwidth_words(told)
+    caption = _bandwidth_words(traffic)
     hover = clock.hover(frame, says)
     return Figure("bandwidth", "Bandwidth by tenant", picture, caption, hover=hover)
 
 
-def _bandwidth_words(told: Bandwidth) -> Markup:
-    fired = [f"{told.names[i]} in {n}" for i, n in enumerate(told.fired.sum(axis=0)) if n]
-    alone = ", since one tenant alone cannot have twice its share" if len(told.names) == 1 else ""
+def _bandwidth_words(traffic: Bandwidth) -> Markup:
+    fired = [f"{traffic.names[i]} in {n}" for i, n in enumerate(traffic.fired.sum(axis=0)) if n]
+    alone = (
+        ", since one tenant alone cannot have twice its share" if len(traffic.names) == 1 else ""
+    )
     polls = f"It held in no poll{alone}"
     if fired:
-        polls = f"It held for {' and '.join(fired)} of {len(told.fired)} polls"
+        polls = f"It held for {' and '.join(fired)} of {len(traffic.fired)} polls"
     return Markup(
         "Every huge page of a tenant maps to one counter (Listing 3); 64 B an access. The dashed "
         "line is the cap of {:,} accesses a poll; ▾ marks a poll in which the notify predicate "
         "held on a channel. {} ({:,} notifications)."
-    ).format(told.cap, polls, told.notifications)
+    ).format(traffic.cap, polls, traffic.notifications)
 
 
 def hotset(analysis: Analysis, clock: Clock) -> Figure:
@@ -219,20 +223,20 @@ def hotset(analysis: Analysis, clock: Clock) -> Figure:
 def _callouts(analysis: Analysis, clock: Clock, frame: Frame) -> list[alt.Chart]:
     """Text beside the line of each move; left out if it would overlap the text before."""
     edges = clock.pixels(frame)
-    taken, said = 0.0, []
+    taken, texts = 0.0, []
     for poll in analysis.hotset.moves:
         # The curve dips for one poll on either side of the line; the text goes beside the dip.
-        words = f"hot set moved at {clock.say(poll)}"
+        words = f"hot set moved at {clock.start_text(poll)}"
         wide = 7.5 * len(words)
         late = edges[poll] > frame.across * 0.6
         near = max(poll - 1, 0) if late else min(poll + 2, len(edges) - 1)
         first = edges[near] - 8 - wide if late else edges[near] + 8
         if first > taken:
-            said.append((first, words))
+            texts.append((first, words))
             taken = first + wide
-    if not said:
+    if not texts:
         return []
-    xs, words = zip(*said, strict=True)
+    xs, words = zip(*texts, strict=True)
     callouts = alt.Chart(charts.table(x=xs, words=words))
     place = {"x": alt.X("x:Q", scale=None, axis=None), "y": alt.YValue(frame.down * 0.78)}
     words = callouts.mark_text(
@@ -257,7 +261,7 @@ def _hotset_words(analysis: Analysis, clock: Clock) -> Markup:
         return how + "It never settles here: the program moves through its memory."
     if not hot.moves:
         return how + "It stays where it is."
-    when = ", ".join(clock.say(poll) for poll in hot.moves)
+    when = ", ".join(clock.start_text(poll) for poll in hot.moves)
     return how + Markup("<strong>It moves in the poll that begins at {}.</strong>").format(when)
 
 
@@ -288,7 +292,7 @@ def skew_scores(skew: Skewness) -> Figure:
         .mark_text(dy=-9, fontSize=12.5, fill=colour("muted"))
         .encode(x=alt.X("middle:Q"), y=height, text=alt.Text("y:Q", format=",")),
     )
-    told = Hover(
+    hover = Hover(
         np.linspace(0, frame.across, bins + 1),
         [0, frame.down],
         [f"score {i} to {i + 1}\n{n:,} huge pages" for i, n in enumerate(count)],
@@ -300,7 +304,7 @@ def skew_scores(skew: Skewness) -> Figure:
         "U = 0. After MEMTIS; a high score is a page worth splitting."
     ).format(skew.threshold, FAST_SHARE)
     title = "Skewness within huge pages"
-    return Figure("skewness", title, picture, caption, wide=False, hover=told.data(frame))
+    return Figure("skewness", title, picture, caption, wide=False, hover=hover.data(frame))
 
 
 def skew_strips(skew: Skewness) -> Figure:
@@ -337,7 +341,7 @@ def skew_strips(skew: Skewness) -> Figure:
         .mark_text(align="right", fontSize=12.5, fill=colour("muted"))
         .encode(x=at, y=alt.YValue(frame.down + 16.5), text=alt.Text("words:N")),
     )
-    told = Hover(
+    hover = Hover(
         np.linspace(0, frame.across, 129),
         np.append(top, len(order)) * frame.down / len(order),
         columns=[f"base pages {i} to {i + 3}" for i in range(0, 512, 4)],
@@ -350,7 +354,7 @@ def skew_strips(skew: Skewness) -> Figure:
         "scale), the number at the right is the score."
     ).format(len(order), len(skew.pages))
     title = "Inside the most skewed pages"
-    return Figure("basepages", title, picture, caption, wide=False, hover=told.data(frame))
+    return Figure("basepages", title, picture, caption, wide=False, hover=hover.data(frame))
 
 
 def similarity(analysis: Analysis, clock: Clock) -> Figure:
@@ -382,10 +386,10 @@ def similarity(analysis: Analysis, clock: Clock) -> Figure:
         for place in ({"x": across}, {"y": height})
         if analysis.hotset.moves
     ]
-    told = Hover(
+    hover = Hover(
         polls / count * frame.across,
         frame.down - polls / count * frame.down,
-        columns=[f"poll {i}, from {clock.say(i)}" for i in range(count)],
+        columns=[f"poll {i}, from {clock.start_text(i)}" for i in range(count)],
         rows=[f"poll {i}" for i in range(count)],
         values=matrix.round(2).tolist(),
         words="{column}, and {row}\ncosine {value}",
@@ -398,4 +402,4 @@ def similarity(analysis: Analysis, clock: Clock) -> Figure:
         frame, "Similarity of each poll to each other poll", charts.data(drawn, "heat"), *lines
     )
     title = "Polls that look alike"
-    return Figure("similarity", title, picture, caption, wide=False, hover=told.data(frame))
+    return Figure("similarity", title, picture, caption, wide=False, hover=hover.data(frame))

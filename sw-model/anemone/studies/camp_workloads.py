@@ -168,8 +168,8 @@ def captured(name: str, folder: Path) -> np.ndarray:
             [*call, *_words(name, folder)], capture_output=True, text=True, check=False, env=plain
         )
         if done.returncode:
-            said = (done.stderr.splitlines() or [f"status {done.returncode}"])[-1]
-            raise InputError("study", "capturing", name, Bare(said), "a capture that ends well")
+            reason = (done.stderr.splitlines() or [f"status {done.returncode}"])[-1]
+            raise InputError("study", "capturing", name, Bare(reason), "a capture that ends well")
         aside = kept.with_suffix(".part.npy")
         np.save(aside, operations_of(folder / "instructions" / f"{name}.parquet"))
         aside.replace(kept)

@@ -23,7 +23,7 @@ def grid(quick: bool) -> list[list[Place]]:
 
 
 def samples(
-    quick: bool, seed: int, told: Callable[[int, int], None] | None = None
+    quick: bool, seed: int, progress: Callable[[int, int], None] | None = None
 ) -> list[dict[str, Any]]:
     """Of every workload at every place; a captured program's copies are one program."""
     points = STUDY.points(quick, seed)
@@ -32,8 +32,8 @@ def samples(
         name = point.get("program") or f"{point['category']} {i}"
         for places in grid(quick):
             found += _of(point, name, places)
-        if told:
-            told(i + 1, len(points))
+        if progress:
+            progress(i + 1, len(points))
     return found
 
 

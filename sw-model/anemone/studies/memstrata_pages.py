@@ -129,14 +129,14 @@ def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
     }  # fmt: skip
     gains = slower["random"] - slower["hotness"]
     unused = 100 * float(np.median([a["unused"] for _, a in answers]))
-    said = (
+    note = (
         "The paper has no numbers beside Figure 14: hotness gives `only marginal benefits` and is "
         f"worse for some, by its overhead (§6.2). Here {sum(gains > 1)} of {len(gains)} gain more "
         f"than a point and {sum(gains < -1)} lose one. What scans find cold is mostly memory that "
         f"nobody uses ({unused:.0f} % of a machine, median), as a kernel asks alike for all pages "
         "of an array. Workloads are those of flat-slowdown."
     )
-    return Found(rows, {"pages": picture}, [said, _table(answers, slower), NOTE, WORKLOADS],
+    return Found(rows, {"pages": picture}, [note, _table(answers, slower), NOTE, WORKLOADS],
                  constants_)  # fmt: skip
 
 

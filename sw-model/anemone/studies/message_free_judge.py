@@ -173,16 +173,16 @@ _NOTES = (
 
 def _four_nodes(tiles: Sequence[Tile]) -> list[Row]:
     first = tiles[0]
-    said = f"four nodes, tile of {first.cells}"
+    setup = f"four nodes, tile of {first.cells}"
     rows = [
-        Row(f"{said}: {_NAMES[name]} at 350 ns", "×", paper,
+        Row(f"{setup}: {_NAMES[name]} at 350 ns", "×", paper,
             first.speedup(FOUR_NODES, groups), _SHAPE)
         for name, groups, paper in (
             ("ns", ("ns",), 1.14), ("we", ("we",), 1.17), ("all", GROUPS, 1.37)
         )
     ]  # fmt: skip
     rows.append(
-        Row(f"{said}: all halos at 300 ns", "×", 1.59, first.speedup(FOUR_NODES_300, GROUPS),
+        Row(f"{setup}: all halos at 300 ns", "×", 1.59, first.speedup(FOUR_NODES_300, GROUPS),
             _SHAPE)
     )  # fmt: skip
     return rows + [
@@ -266,12 +266,12 @@ def _shared(tile: Tile, under: Sequence[UnderLoad]) -> list[Row]:
     """What the hardware adds under load is added to the paper's latency of a load."""
     rows, more = [], added(under)
     for one in (under[0], under[-1]):
-        said = f"two hosts, other work {one.load:g} of a channel"
+        setup = f"two hosts, other work {one.load:g} of a channel"
         by = replace(FOUR_NODES, cxl_lat=FOUR_NODES.cxl_lat + more[one.load])
         rows += [
-            Row(f"{said}: a load of a message, controller and memory", "ns", None, one.mean),
-            Row(f"{said}: 99 % of them within", "ns", None, one.p99),
-            Row(f"{said}: four nodes, tile of {tile.cells}, all halos", "×", None,
+            Row(f"{setup}: a load of a message, controller and memory", "ns", None, one.mean),
+            Row(f"{setup}: 99 % of them within", "ns", None, one.p99),
+            Row(f"{setup}: four nodes, tile of {tile.cells}, all halos", "×", None,
                 tile.speedup(by, GROUPS)),
         ]  # fmt: skip
     return rows
@@ -339,10 +339,10 @@ def _trends(how: str, found: Speedups) -> list[Row]:
     """§V-C1's: small tiles differ more than large ones, and W+E gains more than N+S."""
     sizes = {f"to {_SMALL}": lambda n: n <= _SMALL, f"above {_SMALL}": lambda n: n > _SMALL}
     rows = []
-    for said, of in sizes.items():
+    for range_text, of in sizes.items():
         some = [100 * abs(s - 1) for values in found.values() for n, s in values if of(n)]
         if some:
-            rows.append(Row(f"here, {how}: gain or loss, tiles {said}", "mean, %", None,
+            rows.append(Row(f"here, {how}: gain or loss, tiles {range_text}", "mean, %", None,
                             sum(some) / len(some)))  # fmt: skip
     ns = dict(found["ns"])
     better = [s > ns[n] for n, s in found["we"]]

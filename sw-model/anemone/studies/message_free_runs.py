@@ -55,7 +55,7 @@ OPEN_MPI = {
 }
 # Two ranks that do not give way while they wait.
 _SPINNING = {**OPEN_MPI, "OMPI_MCA_mpi_yield_when_idle": "0"}
-_SAID = re.compile(r"shortest ([0-9.]+)")
+_OUTPUT = re.compile(r"shortest ([0-9.]+)")
 
 
 def launcher() -> str:
@@ -170,10 +170,10 @@ def _shortest(name: str, *words: str) -> dict[str, float]:
     command = [mpirun, "-n", "2", example(name, compiler_beside(mpirun)), *words]
     with _settings(_SPINNING):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-    said = _SAID.search(done.stdout)
-    if done.returncode or said is None:
+    match = _OUTPUT.search(done.stdout)
+    if done.returncode or match is None:
         raise InputError("study", name, "exit code", done.returncode, "0, and its seconds")
-    return {"seconds": float(said[1])}
+    return {"seconds": float(match[1])}
 
 
 def parameters_here() -> dict[str, float]:

@@ -199,12 +199,12 @@ class Mix:
 
     def _compare(self, truth: dict[str, float]) -> None:
         for name, slowdown in truth.items():
-            said = self.host.judged[name].is_outlier
+            predicted = self.host.judged[name].is_outlier
             self.outcome.judged += 1
-            self.outcome.right += said == (slowdown > SLOW)
+            self.outcome.right += predicted == (slowdown > SLOW)
             if slowdown > SLOW:
                 since = self._slow_since.setdefault(name, self._now)
-                if said and since != inf:
+                if predicted and since != inf:
                     self.outcome.reacted.append(self._now - since + self.policy.interval_s)
                     self._slow_since[name] = inf
             else:

@@ -124,9 +124,9 @@ def drawn_settings(policy: str, source: str, number: int, seed: int) -> dict[str
             wanted = one.name in _CHOSEN or one in fields(kind)
             if not (wanted and one.init and type(value) in (int, float)):
                 continue
-            said = one.metadata
+            metadata = one.metadata
             drawn = value * _FACTOR ** rng.uniform(-1, 1)
-            drawn = min(max(drawn, said["least"]), said["most"])
+            drawn = min(max(drawn, metadata["least"]), metadata["most"])
             found[one.name] = round(drawn) if isinstance(value, int) else drawn
         found["interval_ms"] *= _FACTOR ** rng.uniform(-1, 1)
         # Heat is scaled by the sampling period.

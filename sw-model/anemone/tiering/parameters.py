@@ -51,8 +51,8 @@ def setting(
     divide: the parameter is divided by k on a machine scaled down by k (scaling.py), because it is
     proportional to the memory or to the number of accesses.
     """
-    said = {"least": least, "most": most, "choices": choices, "divide": divide}
-    return field(default=default, metadata=said)
+    limits = {"least": least, "most": most, "choices": choices, "divide": divide}
+    return field(default=default, metadata=limits)
 
 
 def named(
@@ -114,8 +114,8 @@ def alternative_sources(policy: str, source: str) -> str:
         return ""
     if not by_thread:
         return ", ".join(SOURCES)
-    telling = ", ".join(one for one in SOURCES if load(one, SOURCES).by_thread)
-    return f"{telling}, or one of your own with by_thread = True: it tells whose the accesses are"
+    able = ", ".join(one for one in SOURCES if load(one, SOURCES).by_thread)
+    return f"{able}, or one of your own with by_thread = True: it tells whose the accesses are"
 
 
 def make(name: str, known: dict[str, str], parameters: dict[str, Any]) -> Any:

@@ -99,9 +99,11 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
         environment.scoreboards[0].counts["error corrected"] += corrected
         await environment.check()
         flips += flipper.flips
-    told = {f"{memory.name} {kind}": n for (memory, kind), n in sorted(faults.counts.items()) if n}
-    print(f"{flips} flips, {seed - 1000} seeds: {told}", flush=True)
-    assert met() and not any(faults.counts[memory, KINDS[1]] for memory in MEMORIES), told
+    summary = {
+        f"{memory.name} {kind}": n for (memory, kind), n in sorted(faults.counts.items()) if n
+    }
+    print(f"{flips} flips, {seed - 1000} seeds: {summary}", flush=True)
+    assert met() and not any(faults.counts[memory, KINDS[1]] for memory in MEMORIES), summary
 
 
 async def injected(host: Host, memory: FaultMemory, double: int) -> None:
@@ -110,7 +112,7 @@ async def injected(host: Host, memory: FaultMemory, double: int) -> None:
     await arm(host, memory, double)
 
 
-async def told(host: Host) -> tuple[int, int, dict[str, int]]:
+async def status(host: Host) -> tuple[int, int, dict[str, int]]:
     """(corrected words, uncorrected words, the first fault)."""
     await ClockCycles(host.dut.clock, 20)  # what comes with an answer is counted a little later
     counts = [
@@ -129,7 +131,7 @@ async def one_flipped_bit_is_corrected_and_told(host: Host) -> None:
     for count, (memory, double) in enumerate(cases, 1):
         await injected(host, memory, double)
         assert await poisoned(host) == (COUNTED, False), memory.name
-        corrected, uncorrected, first = await told(host)
+        corrected, uncorrected, first = await status(host)
         assert (corrected, uncorrected) == (count, 0), memory.name
         known = {"memory": memory, "channel": 0, "uncorrected": 0, "valid": 1}
         known["id_valid"] = int(memory != FaultMemory.LINE_ORDER)
@@ -142,7 +144,7 @@ async def two_flipped_bits_of_a_line_are_poison(host: Host) -> None:
     await counted(host)
     await injected(host, FaultMemory.TELEMETRY_LINES, 1)
     assert (await poisoned(host))[1]
-    corrected, uncorrected, first = await told(host)
+    corrected, uncorrected, first = await status(host)
     assert (corrected, uncorrected) == (0, 1) and first["uncorrected"] and first["id_valid"]
     assert await poisoned(host) == (COUNTED, False)
 
@@ -158,7 +160,7 @@ async def two_flipped_bits_of_the_order_leave_no_line_to_be_trusted(host: Host) 
     for _ in range(HANGS):
         await RisingEdge(host.dut.clock)
     assert not lost.done() or lost.result()[1]
-    corrected, uncorrected, first = await told(host)
+    corrected, uncorrected, first = await status(host)
     assert (corrected, uncorrected) == (0, 1)
     assert first["memory"] == FaultMemory.LINE_ORDER and first["uncorrected"]
     # Of other ids, which do not wait for that one.

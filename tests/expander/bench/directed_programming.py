@@ -23,8 +23,8 @@ async def sizes_are_told(host: Host) -> None:
     assert (await host.get(reg.ID)).to_bytes(8, "big") == b"ANEMONE1"
     capability = await host.get(reg.CAPABILITY)
     built = (size.pipelines, size.channels, size.states, size.table, size.address_bits)
-    told = [capability >> 8 * i & 0xFF for i in range(5)]
-    assert (*told[:2], 1 << told[2], 1 << told[3], told[4]) == built
+    sizes = [capability >> 8 * i & 0xFF for i in range(5)]
+    assert (*sizes[:2], 1 << sizes[2], 1 << sizes[3], sizes[4]) == built
     assert await host.get(reg.WINDOW_BYTES) == host.build.window_bytes
 
 

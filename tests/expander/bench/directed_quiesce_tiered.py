@@ -153,5 +153,5 @@ async def a_repair_is_under_way(environment: TieredEnvironment) -> None:
     done = sum(below(environment)) - sum(before)
     assert done == config.ratio + 1, f"quiet after {done} writes of the repair"
     await still(environment)
-    told = await environment.registers([registers.FLAT.at(c, registers.FLAT_UNTRUSTED_SET)])
-    assert told == [registers.FLAT_UNTRUSTED_SET.pack(set=HOME)]
+    untrusted = await environment.registers([registers.FLAT.at(c, registers.FLAT_UNTRUSTED_SET)])
+    assert untrusted == [registers.FLAT_UNTRUSTED_SET.pack(set=HOME)]

@@ -45,14 +45,14 @@ async def a_set_that_is_untrusted_is_told_and_repaired(environment: TieredEnviro
     near.sidebands[HOME] ^= 1 << 9
     scoreboard.refused.update(addresses)
     await play(environment, [Request(False, 1, addr) for addr in addresses])
-    told = registers.FLAT_UNTRUSTED_SET.pack(set=HOME, valid=1)
-    assert await shown("untrusted_set") == [told]
+    untrusted = registers.FLAT_UNTRUSTED_SET.pack(set=HOME, valid=1)
+    assert await shown("untrusted_set") == [untrusted]
     hits, misses, both = (counted(environment, p) for p in range(3))
     assert (hits, misses, both) == ({0: 1}, {}, {0: 1 + len(addresses)})
     await command(rearm=1)
     assert await shown("untrusted_set") == [registers.FLAT_UNTRUSTED_SET.pack(set=HOME)]
     await play(environment, [Request(False, 1, addresses[-1])])
-    assert await shown("untrusted_set") == [told]
+    assert await shown("untrusted_set") == [untrusted]
     await command(repair=1)
     ready = registers.FLAT_STATUS.pack(started=1, ready=1)
     asleep = registers.FLAT_UNTRUSTED_SET.pack(set=HOME)

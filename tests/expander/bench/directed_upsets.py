@@ -108,14 +108,14 @@ class Upsets:
     def look(self) -> None:
         """Read the first report, and clear it."""
 
-        def told(resp: int, value: int) -> None:
+        def count(resp: int, value: int) -> None:
             fields = registers.FIRST_FAULT.unpack(value)
             if fields["valid"]:
                 assert not fields["uncorrected"], fields
                 self.met[FaultMemory(fields["memory"])] += 1
 
         control = self.environment.control
-        control.read(registers.FIRST_FAULT.offset, told)
+        control.read(registers.FIRST_FAULT.offset, count)
         control.write(registers.FAULT_CONTROL.offset, REARM)
 
 

@@ -85,7 +85,7 @@ async def answers_that_nobody_waits_for_are_dropped(dut: Any) -> None:
     for memory in (environment.near, environment.far):
         for id in (0, 1, build.requests - 1):
             environment.play()
-            memory.say(id)
+            memory.send_stray_answers(id)
             await environment.cycles(6)
             sent += 2
             environment.ask(B, sent)
@@ -123,7 +123,9 @@ async def answers_to_nobody_amid_others_are_dropped(dut: Any) -> None:
                 await environment.cycles(cycle)
                 # Three accesses have three MSHRs, the first ones; and past the MSHRs are none.
                 past = build.requests
-                memory.say(past if cycle % 2 and past >> build.id_bits == 0 else build.requests - 1)
+                memory.send_stray_answers(
+                    past if cycle % 2 and past >> build.id_bits == 0 else build.requests - 1
+                )
                 sent += 2
                 await environment.answered(*((0, 3) if write else (3, 0)))
         await environment.settle()

@@ -86,7 +86,7 @@ class Tags(DirectedEnvironment):
         return [int(getattr(self.dut, f"counters_{name}").value) for name in names]
 
     def untrusted(self) -> tuple[int, int]:
-        """Whether a set is told, and which."""
+        """Whether an untrusted set is reported, and which."""
         dut = self.dut
         return int(dut.untrusted_valid.value), int(dut.untrusted_set.value)
 
@@ -253,11 +253,11 @@ async def requests_that_share_an_mshr_are_refused_with_the_first(environment: Ta
     near = environment.near
     for bad in range(4):
         environment.play()
-        told = []
+        reads = []
 
-        def sideband(line: int, told: list[int] = told, bad: int = bad) -> tuple[int, ...]:
-            told.append(line)
-            return (near.sidebands[line] ^ (0b11 if len(told) == bad + 1 else 0),)
+        def sideband(line: int, reads: list[int] = reads, bad: int = bad) -> tuple[int, ...]:
+            reads.append(line)
+            return (near.sidebands[line] ^ (0b11 if len(reads) == bad + 1 else 0),)
 
         near.sideband = sideband  # type: ignore[method-assign]
         near.profile.answer = 0.0

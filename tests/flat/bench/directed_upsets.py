@@ -91,10 +91,10 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
         flipper.stopped = True
         await environment.check()
         flips += flipper.flips
-    told = {f"{memory.name} {kind}": n for (memory, kind), n in sorted(faults.counts.items())}
-    print(f"{flips} flips, {seed - 1000} seeds: {told}", flush=True)
-    assert all(kind == "corrected" for _, kind in faults.counts), told
-    assert met <= {n for n, _ in faults.counts}, told
+    summary = {f"{memory.name} {kind}": n for (memory, kind), n in sorted(faults.counts.items())}
+    print(f"{flips} flips, {seed - 1000} seeds: {summary}", flush=True)
+    assert all(kind == "corrected" for _, kind in faults.counts), summary
+    assert met <= {n for n, _ in faults.counts}, summary
 
 
 class Injected(DirectedEnvironment):

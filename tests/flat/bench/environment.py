@@ -78,8 +78,8 @@ class Sound:
 
     def step(self, t: int) -> None:
         """Cycle t."""
-        for name, told in self._pins.items():
-            if told():
+        for name, names in self._pins.items():
+            if names():
                 raise Difference(f"cycle {t}: {name}, and no bit was flipped")
 
 

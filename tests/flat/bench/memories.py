@@ -64,10 +64,10 @@ class Refusing(Memory):
 
     def refuses(self, write: bool) -> bool:
         """Whether to refuse this access: as requested, or at random."""
-        told = write in self.refusals
-        if told:
+        refused = write in self.refusals
+        if refused:
             self.refusals.remove(write)
-        refuses = told or super().refuses(write)
+        refuses = refused or super().refuses(write)
         self.refused[write] += refuses
         return refuses
 

@@ -135,20 +135,20 @@ def refusal(unit: Unit = PEBS) -> str:
     for words in tried:
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode or "<not " in done.stderr:
-            said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-            return next((line for line in said if "<not " in line), (said or ["refused"])[0])
+            errors = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+            return next((line for line in errors if "<not " in line), (errors or ["refused"])[0])
     return ""
 
 
 def source_of(data: str) -> str | None:
-    """L1, L2, L3, LFB or MEM, of perf's words for where a load found its data; None: not said."""
+    """Where a load found its data, from perf's words: L1, L2, L3, LFB or MEM; None if not given."""
     level = re.search(r"\|LVL ([^|]*)", data)
-    said = level[1] if level else ""
+    levels = level[1] if level else ""
     for words, source in (
         (("LFB",), "LFB"), (("RAM", "L3 miss", "PMEM", "CXL"), "MEM"), (("L1",), "L1"),
         (("L2",), "L2"), (("L3", "Any cache", "Remote Cache"), "L3"),
     ):  # fmt: skip
-        if any(word in said for word in words):
+        if any(word in levels for word in words):
             return source
     return None
 
