@@ -3,7 +3,7 @@
 
 - A long test that passed, and of which all inputs are as they were, is not run again: it passes by
   what build/test/kept says. A fresh clone has nothing there. KEPT=no runs everything.
-- FAST=1, of `make check`, leaves the long tests out; the benches play a few seeds of one build.
+- FAST=1, of `make check`, leaves the long tests out; the benches run a few seeds of one build.
 - What a platform must be able to run may not be skipped there.
 - No example of a property has a deadline, as a machine may be busy.
 - The report (build/test/pytest.xml) has the processor seconds of each test, whatever ran beside it.
@@ -66,7 +66,7 @@ LONG = {
     "tests/msgfree/test_trace.py": ("sim/mpi/*", "examples/mpi/*", "tests/msgfree/*", "mk/**/*"),
     "tests/capture/test_program_": ("sim/capture/**/*", "mk/**/*"),
 }
-# Of those, what plays in `make check`, too.
+# Of those, what `make check` runs, too.
 ALSO_FAST = ("test_campaign.py", "test_rtl_campaign.py")
 FAST = "FAST" in os.environ
 ASKED = ("SEED", "CONFIG", "WAVES", "ANEMONE_KERNEL")  # what a caller may ask by its environment

@@ -7,7 +7,7 @@
 
 The RTL is the emitted SystemVerilog without its assertions. Verilator counts how often each block
 of statements and each choice of an expression was executed; a line is covered when all of those on
-it were. It counts for each bit both edges. The plays are those of `make mutate`.
+it were. It counts for each bit both edges. The runs are those of `make mutate`.
 
 tests/bench/uncovered.toml names lines that nothing can execute, with the reason. Writes
 build/coverage-rtl/BUILD.json, and BUILD.txt with the lines that are left.
@@ -33,7 +33,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.bench.build import ROOT, ask_for_long_runs, simulator
-from tests.bench.targets import TARGETS, Play, Target
+from tests.bench.targets import TARGETS, BenchRun, Target
 
 REPORTS = ROOT / "build" / "coverage-rtl"
 EXCLUSIONS = Path(__file__).with_name("uncovered.toml")
@@ -94,7 +94,7 @@ def points(text: str) -> Iterable[tuple[Point, int]]:
 
 
 def measured(target: Target) -> dict[Point, int]:
-    """How often each point of a build was hit, by all of its plays together."""
+    """How often each point of a build was hit, by all of its runs together."""
     work = target.bench.work / f"coverage-{target.build.name}"
     rtl = target.emit(target.build)
     build = target.build
@@ -102,17 +102,17 @@ def measured(target: Target) -> dict[Point, int]:
         rtl, work / "sim", build.top, target.visible, defines=["SYNTHESIS"], more=OPTIONS
     )
 
-    def play(number: int, what: Play) -> dict[Point, int]:
-        counts = work / f"play-{number}.dat"
+    def run_one(number: int, what: BenchRun) -> dict[Point, int]:
+        counts = work / f"run-{number}.dat"
         counts.unlink(missing_ok=True)
         chosen = [f"+verilator+coverage+file+{counts}"]
-        target.run(what, sim, work / f"play-{number}", chosen)
-        print(f"{build.name}: {what} played", flush=True)
+        target.run(what, sim, work / f"run-{number}", chosen)
+        print(f"{build.name}: {what} done", flush=True)
         return dict(points(counts.read_text()))
 
     total: dict[Point, int] = defaultdict(int)
     with ThreadPoolExecutor(JOBS) as pool:
-        for counts in pool.map(play, range(len(target.plays)), target.plays):
+        for counts in pool.map(run_one, range(len(target.bench_runs)), target.bench_runs):
             for point, count in counts.items():
                 total[point] += count
     emitted = {str(file) for file in rtl.glob("*.sv")}

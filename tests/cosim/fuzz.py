@@ -144,11 +144,11 @@ class Soak:
     def run(self) -> bool:
         """Returns whether none failed."""
         with ThreadPoolExecutor(JOBS) as pool:
-            for done in [pool.submit(self._play) for _ in range(JOBS)]:
+            for done in [pool.submit(self._run_pieces) for _ in range(JOBS)]:
                 done.result()
         return not self._failed
 
-    def _play(self) -> None:
+    def _run_pieces(self) -> None:
         while count := self._next():
             seed = secrets.randbelow(1 << 40)
             print(f"{self._name}: seed {seed}", flush=True)

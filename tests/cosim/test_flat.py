@@ -62,7 +62,7 @@ class Model:
         config = FlatConfig(NEAR_LINES, RATIO, dedicated)
         self.channels = [FlatMemory(config) for _ in range(CHANNELS)]
 
-    def play(self, addresses: np.ndarray, writes: np.ndarray) -> Counter[int]:
+    def run_traffic(self, addresses: np.ndarray, writes: np.ndarray) -> Counter[int]:
         """Misses by page."""
         misses: Counter[int] = Counter()
         for address, write in zip(addresses.tolist(), writes.tolist(), strict=True):
@@ -117,18 +117,18 @@ class Running:
     random: np.random.Generator
     model: Model = field(default_factory=Model)
 
-    def play(self) -> Counter[int]:
+    def run_traffic(self) -> Counter[int]:
         addresses, writes = traffic(self.random)
         self.server.inject(rows(addresses, writes))
-        return self.model.play(addresses, writes)
+        return self.model.run_traffic(addresses, writes)
 
 
 @pytest.fixture(scope="module")
 def running(tools: Tools) -> Iterator[Running]:
     """Of all tests of this file that leave the memory as the golden model says."""
-    known = [{n: Measured(METRIC, 1e6, None, n in now) for n in MACHINES} for now in OUTLIERS]
+    recorded = [{n: Measured(METRIC, 1e6, None, n in now) for n in MACHINES} for now in OUTLIERS]
     files = {
-        "/rules.toml": RULES, "/host.toml": HOST, "/counters.json": json.dumps(counters(known)),
+        "/rules.toml": RULES, "/host.toml": HOST, "/counters.json": json.dumps(counters(recorded)),
         # Traffic of an interval, before its misses are read.
         "/traffic/anemonectl": '#!/bin/sh\nask traffic >/dev/null && exec /bin/anemonectl "$@"\n',
         **guest_python(PROGRAMS / "memstrata.py"),
@@ -165,20 +165,20 @@ def set_up(guest: Guest) -> None:
 
 def test_flat_memory_mode(running: Running) -> None:
     guest, model = running.guest, running.model
-    by_page = running.play()
+    by_page = running.run_traffic()
     assert (misses(guest), counted(guest)) == (by_page, model.counts())
     # Another policy while it runs.
     for c, memory in enumerate(model.channels):
         guest.run(f"echo nth 2 >{SYSFS}/flat{c}/policy && grep 'nth 2' {SYSFS}/flat{c}/policy")
         memory.set_policy("nth", 2)
-    by_page = running.play()
+    by_page = running.run_traffic()
     assert (misses(guest), counted(guest)) == (by_page, model.counts())
     # Lines stay where they are, and the driver restores the settings; counts are lost.
     guest.run(
         f"echo 1 >{DEVICE}/reset && [ $(cat {SYSFS}/flat?/mode | grep -c ready) = {CHANNELS} ]"
     )
     before = model.counts()
-    by_page = running.play()
+    by_page = running.run_traffic()
     since = [
         {name: now[name] - then[name] for name in now}
         for now, then in zip(model.counts(), before, strict=True)
@@ -220,7 +220,7 @@ def test_what_memstrata_would_exchange(running: Running) -> None:
     """Of counters as recorded, as the guest has no PMU, and the device's misses: the simulator's
     plan with the golden model's, and of each machine the pages that miss most."""
     seen: list[Counter[int]] = []
-    running.guest.answers["traffic"] = lambda _: seen.append(running.play())
+    running.guest.answers["traffic"] = lambda _: seen.append(running.run_traffic())
     output = running.guest.run(
         "PATH=/traffic:$PATH memstrata run --dry-run --json --host /host.toml "
         "--counters /counters.json",

@@ -15,7 +15,7 @@ from fpga.synth import cost, ecp5, page, place
 from fpga.synth.netlist import Netlist, unit_of
 from fpga.synth.rtl import block_ram
 from fpga.synth.tools import ROOT, WORK, SynthesisError, yosys
-from tests.bench.known import known
+from tests.bench.result_cache import cached
 
 
 def words(unit: str) -> int:
@@ -31,7 +31,7 @@ def test_small_configuration() -> None:
     takes as long again: `make bench` looks at that (fpga.synth check).
     """
     inputs = cost.small_inputs(WORK / "test")
-    measured = cost.mapped(inputs) or known(
+    measured = cost.mapped(inputs) or cached(
         inputs, lambda: cost.small(WORK / "test", channel=False)
     )
     levels = cost.limits()["levels"]

@@ -68,10 +68,10 @@ def memories() -> list[tuple[Memory, int]]:
 
 def nowhere(chance: random.Random) -> list[int]:
     """Addresses of words where nothing is: all near the registers, some of those far away."""
-    known = {place.address for place in places()}
+    mapped = {place.address for place in places()}
     ends = {memory.offset + entries * WORD_BYTES for memory, entries in memories()}
-    last = max(known)
-    near = set(range(0, last + 64 * WORD_BYTES, WORD_BYTES)) - known
+    last = max(mapped)
+    near = set(range(0, last + 64 * WORD_BYTES, WORD_BYTES)) - mapped
     first = min(memory.offset for memory in MAP.memories)
     far = {chance.randrange(last, first) & -WORD_BYTES for _ in range(100)} | {first - WORD_BYTES}
     absent = {

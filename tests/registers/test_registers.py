@@ -53,10 +53,10 @@ def outcomes() -> dict[str, str]:
     folder = WORK / "run"
     sizes = {"PIPELINES": str(PIPELINES), "TABLE": str(TABLE)}
 
-    def play() -> None:
+    def run_bench() -> None:
         simulate(simulator(), "bench", folder, package="tests.registers", top=TOP, **sizes)
 
-    return verdicts(folder, cocotb_tests(BENCH), play)
+    return verdicts(folder, cocotb_tests(BENCH), run_bench)
 
 
 @pytest.mark.xdist_group("registers")

@@ -99,7 +99,7 @@ class Ran:
         return float((1 - self.throughput / self.settled).sum())
 
 
-def play(
+def run_controller(
     phases: list[Profile], model: Model, new: float = 1.0, samples: int | None = None
 ) -> list[Ran]:
     """Run Caption on these mixes one after the other, PERIODS of each.
@@ -135,8 +135,8 @@ def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
     model = Model(fitted.beta, tuning=Tuning(), live=FITTED)
     mixes = [p for name, p in every.items() if name not in _SPECIAL]
     bound = [p for p in mixes if p.ends.bandwidth_bound] or mixes
-    runs = {name: play([p], model)[0] for name, p in every.items()}
-    phases = play([bound[0], every["store"], bound[0]], model)
+    runs = {name: run_controller([p], model)[0] for name, p in every.items()}
+    phases = run_controller([bound[0], every["store"], bound[0]], model)
     rows = [
         *_mixes(mixes, bound, runs, model),
         *_specials(every, runs),
@@ -216,8 +216,8 @@ def _mixes(
     best = np.array([p.best["throughput"] for p in bound])
     ours = np.array([runs[p.name].settled for p in bound])
     shot = np.array([p.at(100 * (1 - p.ends.best())) for p in bound])
-    slow = np.array([play([p], model, 0.25)[0].settled for p in bound])
-    hasty = np.array([play([p], model, samples=1)[0].settled for p in bound])
+    slow = np.array([run_controller([p], model, 0.25)[0].settled for p in bound])
+    hasty = np.array([run_controller([p], model, samples=1)[0].settled for p in bound])
     for what, got in (
         ("Caption", ours),
         ("Caption, a quarter of the pages new", slow),

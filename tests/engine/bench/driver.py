@@ -96,7 +96,7 @@ class Driver:
             steps.append(step)
         return steps
 
-    async def play(self, plan: Plan) -> None:
+    async def run_plan(self, plan: Plan) -> None:
         """Play a plan from its first cycle to its last. Raises Difference."""
         edge, strobes, lines, status = self.edge, self._strobes, plan.lines, plan.status
         for t, (step, expected) in enumerate(zip(self._steps(plan), plan.strobes, strict=True)):

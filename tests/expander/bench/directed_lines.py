@@ -133,9 +133,9 @@ async def one_flipped_bit_is_corrected_and_told(host: Host) -> None:
         assert await poisoned(host) == (COUNTED, False), memory.name
         corrected, uncorrected, first = await status(host)
         assert (corrected, uncorrected) == (count, 0), memory.name
-        known = {"memory": memory, "channel": 0, "uncorrected": 0, "valid": 1}
-        known["id_valid"] = int(memory != FaultMemory.LINE_ORDER)
-        assert {name: first[name] for name in known} == known, (memory.name, first)
+        expected = {"memory": memory, "channel": 0, "uncorrected": 0, "valid": 1}
+        expected["id_valid"] = int(memory != FaultMemory.LINE_ORDER)
+        assert {name: first[name] for name in expected} == expected, (memory.name, first)
 
 
 @hosted

@@ -7,7 +7,7 @@ from anemone.hardware import registers
 from tests.bench.profile import StimulusProfile
 from tests.bench.requests import Request
 from tests.expander.bench.directed_environment import SEED, opened
-from tests.expander.bench.directed_tiered import play, tiered
+from tests.expander.bench.directed_tiered import run_requests, tiered
 from tests.expander.bench.environment import Environment
 from tests.expander.bench.tiered import TieredEnvironment
 
@@ -142,7 +142,7 @@ async def a_repair_is_under_way(environment: TieredEnvironment) -> None:
     near.sidebands[HOME] ^= 3 << 7
     addr = (HOME * channels + c) * 64
     scoreboard.refused.add(addr)
-    await play(environment, [Request(False, 1, addr)])
+    await run_requests(environment, [Request(False, 1, addr)])
     at = registers.FLAT.at(c, registers.FLAT_CONTROL)
     for memory in environment.memories:
         memory.profile = StimulusProfile(latency=SLOW)

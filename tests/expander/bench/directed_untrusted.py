@@ -6,7 +6,7 @@ from __future__ import annotations
 from anemone.hardware import registers
 from tests.bench.requests import FULL, Request
 from tests.bench.store import bits
-from tests.expander.bench.directed_tiered import counted, counts, play, program, tiered
+from tests.expander.bench.directed_tiered import counted, counts, program, run_requests, tiered
 from tests.expander.bench.directed_warm import found
 from tests.expander.bench.tiered import TieredEnvironment
 from tests.flat.bench.contents import check_contents
@@ -40,18 +40,18 @@ async def a_set_that_is_untrusted_is_told_and_repaired(environment: TieredEnviro
         await environment.cycles(REPAIR)
 
     near.sidebands[HOME] ^= 1 << 7
-    await play(environment, [Request(False, 0, addresses[0])])
+    await run_requests(environment, [Request(False, 0, addresses[0])])
     assert await shown("corrected", "untrusted", "untrusted_set") == [1, 0, 0]
     near.sidebands[HOME] ^= 1 << 9
     scoreboard.refused.update(addresses)
-    await play(environment, [Request(False, 1, addr) for addr in addresses])
+    await run_requests(environment, [Request(False, 1, addr) for addr in addresses])
     untrusted = registers.FLAT_UNTRUSTED_SET.pack(set=HOME, valid=1)
     assert await shown("untrusted_set") == [untrusted]
     hits, misses, both = (counted(environment, p) for p in range(3))
     assert (hits, misses, both) == ({0: 1}, {}, {0: 1 + len(addresses)})
     await command(rearm=1)
     assert await shown("untrusted_set") == [registers.FLAT_UNTRUSTED_SET.pack(set=HOME)]
-    await play(environment, [Request(False, 1, addresses[-1])])
+    await run_requests(environment, [Request(False, 1, addresses[-1])])
     assert await shown("untrusted_set") == [untrusted]
     await command(repair=1)
     ready = registers.FLAT_STATUS.pack(started=1, ready=1)
@@ -59,11 +59,11 @@ async def a_set_that_is_untrusted_is_told_and_repaired(environment: TieredEnviro
     assert await shown("untrusted_set", "status") == [asleep, ready]
     scoreboard.begin(found(config, near, far), dict.fromkeys(lines, 1))
     scoreboard.events = scoreboard.slots.given
-    await play(environment, [Request(False, 2, addr) for addr in addresses])
+    await run_requests(environment, [Request(False, 2, addr) for addr in addresses])
     for addr in addresses:
         write = Request(True, 3, addr)
         write.data = [(bits(addr), FULL, 0)]
-        await play(environment, [write])
-    await play(environment, [Request(False, 4, addr) for addr in addresses])
+        await run_requests(environment, [write])
+    await run_requests(environment, [Request(False, 4, addr) for addr in addresses])
     assert not any(scoreboard.poison[p] for p in lines)
     check_contents(scoreboard.flat, near, far, scoreboard.poison)

@@ -130,7 +130,7 @@ class Campaign:
         self.built = {kind(path) for path in self.found}
         self.seed = 1000
 
-    async def play(self, flipper: Flipper | EveryWord) -> None:
+    async def run(self, flipper: Flipper | EveryWord) -> None:
         """The next seed."""
         environment = self.environment
         self.seed += 1
@@ -160,7 +160,7 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
     while flips < FLIPS or (not met.keys() >= often and campaign.seed < 1000 + SEEDS):
         memories = [[array] for array in campaign.found.values()]
         flipper = Flipper(dut, memories, Random(campaign.seed))
-        await campaign.play(flipper)
+        await campaign.run(flipper)
         flips += flipper.flips
     seeds = campaign.seed - 1000
     print(f"{flips} flips in {len(campaign.found)} memories, {seeds} seeds: {met}", flush=True)
@@ -176,7 +176,7 @@ async def a_flipped_bit_of_each_word_is_corrected(dut: Any) -> None:
     await campaign.environment.start()
     flipper = EveryWord(dut, list(campaign.found.values()))
     for _ in range(EACH):
-        await campaign.play(flipper)
+        await campaign.run(flipper)
     met = campaign.upsets.met
     print(f"{flipper.flips} words with a flipped bit in each part, {EACH} seeds: {met}", flush=True)
     assert met.keys() >= (OFTEN | OFTEN_TIERED if campaign.build.ratio else OFTEN), met

@@ -18,7 +18,7 @@ from tests.bench.profile import StimulusProfile
 from tests.bench.requests import FULL, Request
 from tests.bench.store import bits
 from tests.expander.bench.directed_environment import SEED
-from tests.expander.bench.directed_tiered import play
+from tests.expander.bench.directed_tiered import run_requests
 from tests.expander.bench.environment import Environment
 from tests.expander.bench.sizes import BUILDS
 from tests.expander.bench.tiered import TieredEnvironment
@@ -130,7 +130,7 @@ async def warm_resets_amid_swaps_lose_no_line(dut: Any) -> None:
             assert not wrong, f"cut {cut}: channel {c}: lines {wrong}"
             environment.scoreboards[c].begin(flat, {})
         lines = range(config.lines * len(channels))
-        await play(environment, [Request(False, i % 16, i << 6) for i in lines])
+        await run_requests(environment, [Request(False, i % 16, i << 6) for i in lines])
         await environment.check()
     assert recovered > CUTS // 2, "a reset that cut no swap"
 

@@ -54,13 +54,13 @@ class TieredScoreboard(Scoreboard):
         return not any(self._asked.values()) and self.slots.given == self.events
 
     def _memory(self, t: int, request: Request, beats: list[int]) -> None:
-        played = [Beat(addr, k == request.len) for k, addr in enumerate(beats)]
-        self._asked[request.write] += ((request, k, beat) for k, beat in enumerate(played))
+        issued = [Beat(addr, k == request.len) for k, addr in enumerate(beats)]
+        self._asked[request.write] += ((request, k, beat) for k, beat in enumerate(issued))
         self._takes(t, request.write, [None for _ in beats])  # events come when it is decided
         if request.write:
-            self.writes[request.id].append((MEMORY, played))
+            self.writes[request.id].append((MEMORY, issued))
         else:
-            self.reads[request.id] += ((MEMORY, beat) for beat in played)
+            self.reads[request.id] += ((MEMORY, beat) for beat in issued)
 
     # --- the controller ---
 

@@ -78,7 +78,7 @@ class Codes(DirectedEnvironment):
         """
         rows = list(at(self.dut, held.path))
         await self.clear(rows)
-        self.play()
+        self.power_up()
         part = getattr(self, held.part)
         part.profile = StimulusProfile(**{held.never: 0.0})
         self.lines = self._ask(held)
@@ -109,7 +109,7 @@ class Codes(DirectedEnvironment):
         if not held.writes:
             self._compare(held)
         await self.settle()
-        self.play()
+        self.power_up()
         self.lines = list(range((self.build.ratio + 1) * LINES))
         for line in self.lines:
             self.ask(line, id=ID)
@@ -206,7 +206,7 @@ async def parts_of_lines_that_wait_are_written(dut: Any) -> None:
         await environment.begin(config)
         for turn in range(PARTS + 1):
             flips = turn == PARTS
-            environment.play()
+            environment.power_up()
             await environment.clear(rows)
             held = getattr(environment, part)
             held.profile = StimulusProfile(aw_ready=0.0)
@@ -222,6 +222,6 @@ async def parts_of_lines_that_wait_are_written(dut: Any) -> None:
             held.profile = StimulusProfile()
             await environment.answered(0, len(lines))
             await environment.settle()
-        environment.play()
+        environment.power_up()
         await environment.read(lines)
         assert environment.answers.poisoned.count(1) == len(used), path

@@ -135,7 +135,7 @@ class FlipEnvironment(DirectedEnvironment):
     async def round(self, truth: Truth, rng: Random, count: int) -> None:
         """Random requests; their responses are judged when all are complete."""
         latency = rng.choice((1, 8, 40))
-        self.play(latency)
+        self.power_up(latency)
         self.near.profile = StimulusProfile(latency=latency)  # its own, not far's
         book = self.answers = Book()
         self.scoreboard = self.master.scoreboard = self.tap.scoreboard = book

@@ -149,7 +149,7 @@ async def two_flipped_bits_are_poison(dut: Any) -> None:
             kind = ("corrected", "uncorrected")[double]
             assert faults.counts == {(memory, kind): 1}, f"{case}: {faults.counts}"
             assert faults.last[memory] == whose, f"{case}: {faults.last}"
-            environment.play()
+            environment.power_up()
             read = await environment.read(wanted)
             poison = [
                 int(double and line == hurt and memory != FaultMemory.ANSWERS) for line in wanted
@@ -159,7 +159,7 @@ async def two_flipped_bits_are_poison(dut: Any) -> None:
                 assert resp == OKAY and (bad or seen == value), f"{case}: {line}: {seen:#x}"
             environment.ask(hurt, 9)
             await environment.answered(0, 1)
-            environment.play()
+            environment.power_up()
             assert await environment.read((hurt,)) == [(OKAY, 9)]
             assert environment.answers.poisoned == [0], case
 
@@ -188,7 +188,7 @@ async def two_flipped_bits_side_by_side_are_poison(dut: Any) -> None:
         environment.far.profile = StimulusProfile()
         await environment.answered(1, 0)
         await environment.settle()
-        environment.play()
+        environment.power_up()
         (of_a, of_b) = await environment.read((A, B))
         (poisoned, clean) = environment.answers.poisoned
         assert not clean and of_b == (OKAY, ~B & FULL), bit
@@ -228,7 +228,7 @@ async def what_is_on_its_way_is_corrected_or_lost_aloud(dut: Any) -> None:
                 environment.near.profile.aw_ready = 1.0
                 await environment.answered(0, len(lines))
                 await environment.settle()
-                environment.play()
+                environment.power_up()
                 await environment.read(lines)
                 whose, wanted = (0, 0, 0, 0), list(lines)
             answers = environment.answers
