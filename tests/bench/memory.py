@@ -224,8 +224,8 @@ class Memory:
 
     def _after(self) -> int:
         """Cycles until an answer may come."""
-        most = self.profile.latency
-        return self.rng.randint(min(1, most), most)
+        maximum = self.profile.latency
+        return self.rng.randint(min(1, maximum), maximum)
 
     def _answer_reads(self, t: int, may: bool) -> None:
         if self.r.value and not self._r_ready():

@@ -10,7 +10,7 @@ from itertools import chain, repeat
 
 Cycle = dict[str, int]
 FIXED, INCR, WRAP = range(3)
-MOST = 1024  # under way, of a kind
+LIMIT = 1024  # under way, of a kind
 
 
 def _pins(channel: str, ready: int = 1, **values: int) -> Cycle:
@@ -140,8 +140,8 @@ BROKEN: dict[str, tuple[str, list[Cycle]]] = {
     "an exclusive answer": ("b is EXOKAY", [aw() | w(), b(resp=1)]),
     "data of before a reset": ("which has no read", [ar(), RESET, RESET, NOTHING, r()]),
     "an answer of before a reset": ("which has no write", [aw() | w(), RESET, RESET, NOTHING, b()]),
-    "reads without end": (f"more than {MOST} reads", [*repeat(ar(), MOST + 1), NOTHING]),
-    "writes without end": (f"more than {MOST} writes", [*repeat(aw() | w(), MOST + 1), NOTHING]),
+    "reads without end": (f"more than {LIMIT} reads", [*repeat(ar(), LIMIT + 1), NOTHING]),
+    "writes without end": (f"more than {LIMIT} writes", [*repeat(aw() | w(), LIMIT + 1), NOTHING]),
 }  # fmt: skip
 
 LITE_SOUND: dict[str, list[Cycle]] = {
@@ -161,9 +161,18 @@ LITE_BROKEN: dict[str, tuple[str, list[Cycle]]] = {
     "data of no read": ("r without a read", [ar() | r()]),
     "exclusive data": ("r is EXOKAY", [ar(), r(resp=1)]),
     "an exclusive answer": ("b is EXOKAY", [aw() | w(), b(resp=1)]),
-    "reads without end": (f"more than {MOST} reads", [*repeat(ar(), MOST + 1), NOTHING]),
-    "addresses without end": (f"more than {MOST} writes", [*repeat(aw(), MOST + 1), NOTHING]),
-    "data without end": (f"more than {MOST} writes", [*repeat(w(), MOST + 1), NOTHING]),
+    "reads without end": (
+        f"more than {LIMIT} reads",
+        [*repeat(ar(), LIMIT + 1), NOTHING],
+    ),
+    "addresses without end": (
+        f"more than {LIMIT} writes",
+        [*repeat(aw(), LIMIT + 1), NOTHING],
+    ),
+    "data without end": (
+        f"more than {LIMIT} writes",
+        [*repeat(w(), LIMIT + 1), NOTHING],
+    ),
 }
 
 # By port and name: the expected message, and the traffic.

@@ -210,11 +210,11 @@ def test_nothing_is_better_than_the_best(e: dict) -> None:
         values = total(grid)
         at = int(np.argmin(values))
         low, high = grid[max(at - 1, 0)], grid[min(at + 1, 200)]
-    least = values[at]
-    assert total(np.array([x]))[0] <= least * (1 + 1e-12)
+    minimum = values[at]
+    assert total(np.array([x]))[0] <= minimum * (1 + 1e-12)
     # The minimum is at this x, unless the curve is too flat to distinguish points 1e-6 apart.
     for beside in (x - 1e-6, x + 1e-6):
-        if 0 <= beside <= 1 and total(np.array([beside]))[0] > least * (1 + 1e-11):
+        if 0 <= beside <= 1 and total(np.array([beside]))[0] > minimum * (1 + 1e-11):
             assert abs(grid[at] - x) < 2e-6
 
 

@@ -60,7 +60,7 @@ def test_cost(server: Server, boot: BootGuest, tmp_path: Path) -> None:
     }
     print(json.dumps(cost))
     (ROOT / "build" / "cosim" / "cost.json").write_text(json.dumps(cost, indent=2) + "\n")
-    for what, (least, most) in LIMITS.items():
-        assert least <= cost[what] <= most, (what, cost)
+    for what, (minimum, maximum) in LIMITS.items():
+        assert minimum <= cost[what] <= maximum, (what, cost)
     # With more accesses than this between two polls of a counter, sampling each access costs more.
     assert cost["counter"] / cost["sample"] < 8

@@ -60,7 +60,7 @@ def test_the_fast_model_equals_the_plain_one(data: st.DataObject) -> None:
 @given(st.data())
 def test_policies_that_change_between_windows(data: st.DataObject) -> None:
     """Few sets, so that counts of one policy are still there for the next one."""
-    config = data.draw(configs(most_lines=3))
+    config = data.draw(configs(max_lines=3))
     parts = [data.draw(traces(config, 30)) for _ in range(data.draw(st.integers(2, 6)))]
     assert_same(config, parts, [data.draw(policies) for _ in parts[1:]])
 

@@ -74,8 +74,8 @@ def test_who_shares_places(trace: Trace) -> None:
     sizes = np.bincount(owned.astype(np.int64))
     assert shared("isolated")[1] == 0
     own, others = shared("conflicting")
-    most = min(int(sizes.sum()) // 2, int(sizes.sum() - sizes.max()))
-    assert others >= most - 1 and own <= max(0, int(sizes.max()) - int(sizes.sum()) // 2)
+    expected = min(int(sizes.sum()) // 2, int(sizes.sum() - sizes.max()))
+    assert others >= expected - 1 and own <= max(0, int(sizes.max()) - int(sizes.sum()) // 2)
 
 
 @given(trace=programs(), placement=st.sampled_from(PLACEMENTS))

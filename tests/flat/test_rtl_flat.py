@@ -51,7 +51,7 @@ def assert_equal(config: FlatConfig, trace: Trace, memories: Memories | None = N
 @given(data=st.data())
 def test_random_traces(data: st.DataObject) -> None:
     config = data.draw(configs())
-    addr, write = data.draw(traces(config, most=300))
+    addr, write = data.draw(traces(config, maximum=300))
     memories = data.draw(st.sampled_from([None, RESTLESS]))
     assert_equal(config, Trace(addr, write), memories)
 

@@ -132,9 +132,9 @@ def test_lines_of_large_memory(tmp_path: Path, gib: int) -> None:
     assert done.returncode == 0
     batches = np.array(done.stdout.split(), np.uint64).reshape(1000, 16)
     assert all(len(set(batch)) == 16 for batch in batches.tolist())
-    most = (gib << 30) // 64
-    assert batches.max() < most
-    spread, _ = np.histogram(batches, 16, (0, most))
+    maximum = (gib << 30) // 64
+    assert batches.max() < maximum
+    spread, _ = np.histogram(batches, 16, (0, maximum))
     assert spread.min() > 800 and spread.max() < 1200
 
 

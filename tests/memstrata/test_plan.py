@@ -110,9 +110,9 @@ def test_a_round_is_listing_1(vms: list[Vm], ratio: float) -> None:
 
 def test_nobody_moves_more_pages_than_it_has() -> None:
     """Also where the product with the step's ratio is rounded up."""
-    most = (1 << 64) - 1
-    assert moved(Vm("a", most, False, 1.0), Vm("b", most, True, 1.0), ratio=1.0) == [
-        ("a", "b", most)
+    maximum = (1 << 64) - 1
+    assert moved(Vm("a", maximum, False, 1.0), Vm("b", maximum, True, 1.0), ratio=1.0) == [
+        ("a", "b", maximum)
     ]
 
 
@@ -148,9 +148,9 @@ def test_nothing_is_left_to_do(vms: list[Vm]) -> None:
     if len(ranked) < 2 or not ranked[-1].is_outlier:
         assert found == []
         return
-    most = sum(vm.donates(0.1) for vm in ranked[:-1])
+    maximum = sum(vm.donates(0.1) for vm in ranked[:-1])
     got = sum(m.pages for m in found if m.borrower == ranked[-1].name)
-    assert got == min(ranked[-1].borrows(0.1), most)
+    assert got == min(ranked[-1].borrows(0.1), maximum)
 
 
 def launched(*dedicated: int, new: int, share: float) -> list[tuple[str, str, int]]:
@@ -183,7 +183,9 @@ def test_balancing_takes_no_more_than_there_is(has: list[int], new: int, share: 
     parts = {(d if b == "n" else b): pages for d, b, pages in found}
     assert all(0 < pages <= able[int(name[2:])] for name, pages in parts.items())
     assert sum(parts.values()) == min(abs(need), sum(able))
-    free = [parts.get(f"vm{i}", 0) for i, most in enumerate(able) if parts.get(f"vm{i}", 0) < most]
+    free = [
+        parts.get(f"vm{i}", 0) for i, maximum in enumerate(able) if parts.get(f"vm{i}", 0) < maximum
+    ]
     assert not free or max(free) - min(free) <= 1
 
 

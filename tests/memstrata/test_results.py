@@ -116,14 +116,14 @@ def test_the_checks_distance_is_said() -> None:
     """Of five mixes at first and at last; each mix's six machines are in its table."""
     found = rows("memstrata-check")
     page = text("docs/memstrata.md")
-    mean, most, alike = (
+    mean, maximum, alike = (
         found[what]["here"]
         for what in (
             "profiles less full: mean of the distances", "profiles less full: the largest distance",
             "machines alike above 5 % or not",
         )
     )  # fmt: skip
-    assert f"{mean:.1f} points apart on average, {most:.1f} at most" in page
+    assert f"{mean:.1f} points apart on average, {maximum:.1f} at most" in page
     assert f"{alike:.0f} % of the machines" in page
     mixes = {what.split(",")[0] for what in found if ": the worst, by full" in what}
     assert len(mixes) == 5

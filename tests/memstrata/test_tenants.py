@@ -17,7 +17,7 @@ from anemone.studies.flat_mixes import KINDS, OUTLIER
 from anemone.studies.memstrata import COMMON, run_mix
 from anemone.studies.mixes import Mix, Policy
 from anemone.studies.surfaces import Surface
-from anemone.studies.tenants import ASKED, MOST, Tenants
+from anemone.studies.tenants import ASKED, MAX_MACHINES, Tenants
 from tests.memstrata.test_mixes import job, row
 
 
@@ -42,7 +42,7 @@ def test_what_misses_is_counted(tenants: Tenants) -> None:
     assert found["b"].misses == 1e6 and found["c"].misses == pytest.approx(0.3e6)
     assert tenants.count(first) == first
     with pytest.raises(ValueError, match="65 machines"):
-        tenants.count(dict.fromkeys(map(str, range(MOST + 1)), first["a"]))
+        tenants.count(dict.fromkeys(map(str, range(MAX_MACHINES + 1)), first["a"]))
 
 
 def decisions(engine: str) -> list[tuple[list[tuple], dict[str, float]]]:

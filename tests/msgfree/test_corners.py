@@ -76,8 +76,8 @@ def test_the_tracers_cost_of_a_call_does_not_grow_with_its_requests(
     for turn in range(3):
         alone = subprocess.run(words, capture_output=True, text=True, check=True, timeout=300)
         traced(mpi, 1, ["corners", str(count), *calls], tmp_path / f"run{turn}")
-        for least, text in ((bare, alone.stdout), (slow, capfd.readouterr().out)):
-            least.update({call: min(least[call], ns) for call, ns in _times(text).items()})
+        for shortest, text in ((bare, alone.stdout), (slow, capfd.readouterr().out)):
+            shortest.update({call: min(shortest[call], ns) for call, ns in _times(text).items()})
     more = {call: slow[call] - bare[call] for call in calls}
     print(mpi, count, more, bare)
     # In one run beside the library's own time: work for each request would be a multiple of it.

@@ -8,9 +8,9 @@ import pytest
 from anemone.backends import rtl
 from anemone.backends.rtl import builder
 from anemone.backends.rtl.builder import COLD, Log, Simulator, log_progress
-from tests.rtl.geometries import LEAST, WIDE
+from tests.rtl.geometries import SMALLEST, WIDE
 
-SHORT = {rtl.expander(geometry).key for geometry in (LEAST, WIDE)}
+SHORT = {rtl.expander(geometry).key for geometry in (SMALLEST, WIDE)}
 
 
 @pytest.fixture(autouse=True)

@@ -96,10 +96,10 @@ def test_every_picture_is_drawn_and_the_console_is_silent(page: Path, tab: Brows
         assert picture["width"] > 400, key
         assert picture["height"] > 150, key
         assert picture["marks"] >= 1, key
-        least = {"bandwidth": 1, "skewness": 1, "hotset": 20, "hitrate": 1}.get(
+        minimum = {"bandwidth": 1, "skewness": 1, "hotset": 20, "hitrate": 1}.get(
             key.split("-")[1], 8
         )
-        assert picture["drawn"] >= least, key
+        assert picture["drawn"] >= minimum, key
         assert picture["labels"] >= 6, key
         assert picture["outside"] == [], key
         assert picture["clashes"] == [], key

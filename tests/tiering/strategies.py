@@ -92,9 +92,9 @@ def flat_traces(draw: st.DrawFn, config: TierConfig) -> Trace:
 
 
 @st.composite
-def traces(draw: st.DrawFn, page_bytes: int, most: int = 120) -> Trace:
+def traces(draw: st.DrawFn, page_bytes: int, maximum: int = 120) -> Trace:
     """Any columns; threads are random or successive. A request is one row."""
-    n = draw(st.integers(1, most))
+    n = draw(st.integers(1, maximum))
     rng = np.random.default_rng(draw(st.integers(0, 1 << 32)))
     page = rng.permutation(512)[rng.integers(0, draw(st.integers(1, PAGES)), n)]
     thread = rng.choice([0, 1, 7, 40000, 65535], n) if draw(st.booleans()) else None

@@ -158,15 +158,15 @@ def test_frames_are_watched_by_turns() -> None:
     assert np.corrcoef(pairs.T)[0, 1] > 0.8
 
 
-@pytest.mark.parametrize(("quota", "least", "most"), [(0.5, 199, 199), (0.0063, 997, 2503)])
-def test_the_period_adapts(quota: float, least: int, most: int) -> None:
+@pytest.mark.parametrize(("quota", "minimum", "maximum"), [(0.5, 199, 199), (0.0063, 997, 2503)])
+def test_the_period_adapts(quota: float, minimum: int, maximum: int) -> None:
     """It changes by a step per check while processing takes more or less than its share."""
     source = Pebs(period=293, sample_ns=0.0, quota=quota, adapt_ms=0.2)
     config = replace(MACHINE, interval_ns=20_000.0, scale=200)
     trace = accesses(20_000)
     watch = Watch()
     done = simulate(config, trace, watch, source, GEOMETRY)
-    assert least <= done.extra["telemetry"]["period"] <= most
+    assert minimum <= done.extra["telemetry"]["period"] <= maximum
     # The heat is still in accesses.
     assert watch.heat().sum() == pytest.approx(len(trace), rel=0.3)
 

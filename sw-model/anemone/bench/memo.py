@@ -16,7 +16,7 @@ from pathlib import Path
 
 from anemone.capture.build import ROOT
 
-MOST = 0.20
+MAX_DIFFERENCE = 0.20
 TURNS = 5
 MIB = 64  # size of mbw's arrays and of the chase
 FOLDER = ROOT / "build" / "memo"
@@ -61,7 +61,7 @@ def main() -> int:
         report[what] = {"memo": ours, "other": theirs, "apart": ours / theirs - 1, "turns": turns}
         print(f"{what}: memo {ours:.2f}, the other {theirs:.2f}, {ours / theirs - 1:+.1%} apart")
     Path(ROOT, "build", "bench-memo.json").write_text(json.dumps(report, indent=2) + "\n")
-    return int(any(abs(r["apart"]) > MOST for r in report.values()))
+    return int(any(abs(r["apart"]) > MAX_DIFFERENCE for r in report.values()))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from anemone.io.errors import MISSING, Bare, InputError
-from anemone.models.camp.interleave import MOST_WEIGHT, weights
+from anemone.models.camp.interleave import MAX_WEIGHT, weights
 
 _FOLDER = "sys/kernel/mm/mempolicy/weighted_interleave"
 _RATIO = re.compile(rb"(\d+ \d+ \d+ \d+\n)?")  # the content of a ratio file
@@ -20,7 +20,7 @@ def weights_of(ratio: float) -> tuple[int, int]:
     ends one page in 256 still goes to the other node.
     """
     found = weights(1 - ratio / 100)
-    return found or ((MOST_WEIGHT, 1) if ratio < 50 else (1, MOST_WEIGHT))
+    return found or ((MAX_WEIGHT, 1) if ratio < 50 else (1, MAX_WEIGHT))
 
 
 class WeightedInterleave:

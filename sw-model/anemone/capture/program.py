@@ -73,9 +73,9 @@ class RunSettings:
     instructions: int = 0
 
     def __post_init__(self) -> None:
-        most = {"instruction_ps": (1, 1_000_000), "instructions": (0, 10**8)}
+        maximum = {"instruction_ps": (1, 1_000_000), "instructions": (0, 10**8)}
         for field in fields(self):
-            low, high = most.get(field.name, (0, 10**15))
+            low, high = maximum.get(field.name, (0, 10**15))
             value = getattr(self, field.name)
             if not low <= value <= high:
                 option = "--" + field.name.replace("_", "-")

@@ -178,14 +178,14 @@ def fold(op: str, width: int, values: np.ndarray) -> np.ndarray:
         return np.bitwise_or.reduce(values, axis=1)
     if op == "max":
         return values.max(axis=1)
-    most = np.uint64((1 << width) - 1)
+    maximum = np.uint64((1 << width) - 1)
     if op == "addsat":
         total = values[:, 0]
         for channel in range(1, values.shape[1]):
-            headroom = most - total
-            total = np.where(values[:, channel] > headroom, most, total + values[:, channel])
+            headroom = maximum - total
+            total = np.where(values[:, channel] > headroom, maximum, total + values[:, channel])
         return total
-    return values.sum(axis=1, dtype=np.uint64) & most
+    return values.sum(axis=1, dtype=np.uint64) & maximum
 
 
 def sweep_s(regions: int, at_once: int, period_s: float) -> float:

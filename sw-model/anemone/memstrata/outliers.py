@@ -164,11 +164,11 @@ def train(
     }
     by_all, by_mpki = ask(request)
     Path(alone).unlink(missing_ok=True)
-    most = 2 * sum(outlier) > len(outlier)
+    majority = 2 * sum(outlier) > len(outlier)
     predictions = {
         "forest": [share > 0.5 for share in by_all],
         "mpki alone": [share > 0.5 for share in by_mpki],
-        "majority": [most] * len(new),
+        "majority": [majority] * len(new),
     }
     scores = {name: score(new, called, seed) for name, called in predictions.items()}
     apart = [

@@ -312,8 +312,8 @@ def skew_strips(skew: Skewness) -> Figure:
     frame = Frame(HALF, 292, left=82, right=62)
     order = np.lexsort((-skew.base.sum(axis=1), -skew.score))[:STRIPS]
     # Four base pages per cell: the picture cannot show more than 128 cells in a row.
-    most = skew.base[order].reshape(len(order), -1, 4).max(axis=2)
-    level, _ = charts.levels(most)
+    strongest = skew.base[order].reshape(len(order), -1, 4).max(axis=2)
+    level, _ = charts.levels(strongest)
     top = np.arange(len(order)) + 0.0
     low = top + 1 - 3 / (frame.down / len(order))  # a gap of three px between two strips
     names = [address(int(page)) for page in skew.pages[order]]
@@ -346,7 +346,7 @@ def skew_strips(skew: Skewness) -> Figure:
         np.append(top, len(order)) * frame.down / len(order),
         columns=[f"base pages {i} to {i + 3}" for i in range(0, 512, 4)],
         rows=names,
-        values=most.T.tolist(),
+        values=strongest.T.tolist(),
         words="{row}, {column}\nat most {value} accesses of one",
     )
     caption = Markup(

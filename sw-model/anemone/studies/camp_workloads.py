@@ -132,12 +132,12 @@ def drawn_settings(rng: np.random.Generator, ranges: dict[str, Any]) -> dict[str
 def _draw(rng: np.random.Generator, of: Any) -> float:
     if isinstance(of, list):
         return of[int(rng.integers(len(of)))]
-    how, least, most = of
+    how, minimum, maximum = of
     if how == "real":
-        return round(float(rng.uniform(least, most)), 3)
+        return round(float(rng.uniform(minimum, maximum)), 3)
     if how == "whole":
-        return int(rng.integers(least, most + 1))
-    return round(float(np.exp(rng.uniform(np.log(least), np.log(most)))))
+        return int(rng.integers(minimum, maximum + 1))
+    return round(float(np.exp(rng.uniform(np.log(minimum), np.log(maximum)))))
 
 
 def programs_of(point: dict[str, Any], folder: Path) -> list[Program]:

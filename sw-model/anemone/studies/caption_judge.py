@@ -176,9 +176,9 @@ def _ends(curve: list[dict[str, float]], idle: dict[str, float]) -> Endpoints:
 
 def _fit(profile: Profile) -> Fit:
     """Fit the linear model to a sweep of one program (§6.1)."""
-    most = profile.best["throughput"]
+    maximum = profile.best["throughput"]
     points = [
-        Fitted(tuple(row[name] for name in TABLE_4), row["cxl"], row["throughput"] / most)
+        Fitted(tuple(row[name] for name in TABLE_4), row["cxl"], row["throughput"] / maximum)
         for row in profile.rows
     ]
     return fit(points, TABLE_4, profile.name)
@@ -203,13 +203,13 @@ def _mixes(
         ("single", [p for p in bound if "+" not in p.name], 8.0, 20.0),
         ("pair", [p for p in bound if "+" in p.name], 1.0, 24.0),
     )
-    for kind, some, least, most in kinds:
+    for kind, some, minimum, maximum in kinds:
         # The paper's best static policy is the better of 0 and 50 % of the pages on CXL.
         gains = [_percent(runs[p.name].settled, max(p.at(0), p.at(50))) for p in some]
         if gains:
             what = f"over the better of 0 and 50 % on CXL, {kind}"
-            rows.append(Row(what, "at least %", least, min(gains), _WHY["over"]))
-            rows.append(Row(what, "at most %", most, max(gains), _WHY["over"]))
+            rows.append(Row(what, "at least %", minimum, min(gains), _WHY["over"]))
+            rows.append(Row(what, "at most %", maximum, max(gains), _WHY["over"]))
     for static in _STATIC:
         gains = [_percent(runs[p.name].settled, p.at(static)) for p in bound]
         rows.append(Row(f"over {static} % on CXL", "mean %", None, float(np.mean(gains))))

@@ -39,7 +39,7 @@ _HALOS = 2  # of a tile with four neighbours, in each group
 _SHAPE = "the compute time is the core model's, of another program and compiler"
 _IN_TRANSIT = "of the loads find a line on its way from L2: LFB, to Eq. 6, 7 and 10 as if memory"
 _BUSY = "two ranks on a virtual machine, DRAM only, a barrier a step where the paper has flags"
-_HPCG_LEAST = 16  # side
+_HPCG_SMALLEST = 16  # side
 _SMALL = 128  # side of the largest tile that counts as small
 
 Answers = Sequence[tuple[Point, dict[str, Any]]]
@@ -225,12 +225,12 @@ def _share(verdict: Verdict, side: str) -> float:
 def _stencil(tiles: Sequence[Tile]) -> list[Row]:
     shares = [(_share(v, "cxl"), t, group) for t in tiles for group, v in t.verdicts(PAPER).items()]
     hits = "nearly all loads hit the L1; an eighth of them counts as prefetched (footnote 20)"
-    most, tile, group = max(shares, key=itemgetter(0))
-    least = [share for share, t, _ in shares if t is tiles[0]]
+    highest, tile, group = max(shares, key=itemgetter(0))
+    of_first_tile = [share for share, t, _ in shares if t is tiles[0]]
     return [
         Row(f"heat, tile of {tiles[0].cells}: access of CXL's cost, Optane", "%", 4.0,
-            sum(least) / len(least), hits),
-        Row("heat: access of CXL's cost, most of all tiles", "%", 74.0, most,
+            sum(of_first_tile) / len(of_first_tile), hits),
+        Row("heat: access of CXL's cost, most of all tiles", "%", 74.0, highest,
             tile.in_transit(group)),
     ]  # fmt: skip
 
@@ -241,7 +241,7 @@ def _gradient(sides: Mapping[int, Any]) -> list[Row]:
     points = "HPCG has 27 points, whose rows load a face's element nine times; ours has 7, once"
     size = "the paper's is of a side of 256, where a face has 64 times the bytes; " + points
     # The paper's sides begin at 16.
-    of_paper = {_HPCG_LEAST: (25.0, points), last: (0.1, size)}
+    of_paper = {_HPCG_SMALLEST: (25.0, points), last: (0.1, size)}
     rows = [
         Row(
             f"cg, side of {n}: transfer of CXL's cost",

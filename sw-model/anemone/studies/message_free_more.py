@@ -60,13 +60,13 @@ def gradient_rows(found: Curves) -> list[Row]:
         for how, some in found.items()
         for side, speedup in some
     ]
-    most = {how: 100 * max(abs(s - 1) for _, s in some) for how, some in found.items()}
+    largest = {how: 100 * max(abs(s - 1) for _, s in some) for how, some in found.items()}
     pairs = zip(found["measured"], found["predicted"], strict=True)
     agree = [(a > 1) == (b > 1) for (_, a), (_, b) in pairs]
     return [
         Row("cg here, measured: most that shared memory and messages differ", "%", 3.0,
-            most["measured"], _TWO_RANKS),
-        Row("cg here, predicted: most that they differ", "%", None, most["predicted"]),
+            largest["measured"], _TWO_RANKS),
+        Row("cg here, predicted: most that they differ", "%", None, largest["predicted"]),
         Row("cg here: prediction and measurement agree on which is better", "% of sides", None,
             100 * sum(agree) / len(agree)),
         *rows,

@@ -163,9 +163,9 @@ def _judge(estimate: np.ndarray, true: np.ndarray, rng: np.random.Generator) -> 
     Ties in the estimate are broken at random. All pages with the least hot count are hottest.
     """
     count = max(1, int(len(true) * _HOTTEST))
-    least = np.sort(true)[-count]
+    minimum = np.sort(true)[-count]
     chosen = np.lexsort((rng.random(len(true)), estimate))[-count:]
-    hottest = true >= max(1, least)
+    hottest = true >= max(1, minimum)
     error = np.abs(estimate[hottest].astype(float) - true[hottest]) / true[hottest]
     return {"found": 100 * float(hottest[chosen].mean()), "error": 100 * float(error.mean())}
 

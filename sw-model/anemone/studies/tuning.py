@@ -126,7 +126,7 @@ def drawn_settings(policy: str, source: str, number: int, seed: int) -> dict[str
                 continue
             metadata = one.metadata
             drawn = value * _FACTOR ** rng.uniform(-1, 1)
-            drawn = min(max(drawn, metadata["least"]), metadata["most"])
+            drawn = min(max(drawn, metadata["minimum"]), metadata["maximum"])
             found[one.name] = round(drawn) if isinstance(value, int) else drawn
         found["interval_ms"] *= _FACTOR ** rng.uniform(-1, 1)
         # Heat is scaled by the sampling period.

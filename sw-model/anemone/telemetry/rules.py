@@ -179,8 +179,8 @@ def _rule(t: Table, geometry: Geometry) -> Rule:
 
 def _either(values: tuple[object, ...]) -> str:
     """The allowed values as text: "a, b or c"."""
-    *most, last = map(str, values)
-    return f"{', '.join(most)} or {last}" if most else last
+    *others, last = map(str, values)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _hash(t: Table, geometry: Geometry, width: int) -> dict[str, int]:

@@ -41,8 +41,8 @@ NONE = "none"
 
 def setting(
     default: Any,
-    least: float = 0,
-    most: float = 1e12,
+    minimum: float = 0,
+    maximum: float = 1e12,
     choices: tuple[Any, ...] = (),
     divide: bool = False,
 ) -> Any:
@@ -51,7 +51,7 @@ def setting(
     divide: the parameter is divided by k on a machine scaled down by k (scaling.py), because it is
     proportional to the memory or to the number of accesses.
     """
-    limits = {"least": least, "most": most, "choices": choices, "divide": divide}
+    limits = {"minimum": minimum, "maximum": maximum, "choices": choices, "divide": divide}
     return field(default=default, metadata=limits)
 
 
@@ -135,7 +135,7 @@ def _module_of_file(path: Path) -> Any:
 
 def _value(table: Table, key: str, parameter: Any) -> Any:
     """The value of a parameter, checked to have its default's type."""
-    default, limits = parameter.default, {"least": 0, "most": 1e12, **parameter.metadata}
+    default, limits = parameter.default, {"minimum": 0, "maximum": 1e12, **parameter.metadata}
     if default is MISSING:
         raise table.wrong(key, "a parameter with a default")
     if isinstance(default, bool):
@@ -145,9 +145,9 @@ def _value(table: Table, key: str, parameter: Any) -> Any:
     if isinstance(default, int):
         if limits.get("choices") and table.content[key] not in limits["choices"]:
             raise table.wrong(key, ", ".join(map(str, limits["choices"])))
-        return table.number(key, int(limits["most"]), least=int(limits["least"]))
+        return table.number(key, int(limits["maximum"]), minimum=int(limits["minimum"]))
     if isinstance(default, float):
-        return table.real(key, limits["least"], most=limits["most"])
+        return table.real(key, limits["minimum"], maximum=limits["maximum"])
     return table.choice(key, limits.get("choices") or (default,))
 
 

@@ -41,12 +41,12 @@ class Column:
     dtype: type[np.generic]
     form: Form
     words: str
-    most: int | None = _U64
+    maximum: int | None = _U64
     required: bool = False
 
     def largest(self, geometry: Geometry) -> int:
         """The largest value of form NUMBER."""
-        return geometry.device_bytes - 1 if self.most is None else self.most
+        return geometry.device_bytes - 1 if self.maximum is None else self.maximum
 
     def allowed(self, geometry: Geometry) -> str:
         """The allowed values, as text."""

@@ -125,7 +125,7 @@ async def memory_answers_in_the_next_cycle(environment: Environment) -> None:
         await environment.check()
 
 
-async def most_under_way(environment: Environment, **share: float) -> Counter[str]:
+async def max_under_way(environment: Environment, **share: float) -> Counter[str]:
     """What channel 0 took by the time when memory, which answers nothing, let it take no more; then
     all is answered.
     """
@@ -143,7 +143,7 @@ async def most_under_way(environment: Environment, **share: float) -> Counter[st
 @directed_test
 async def no_more_reads_than_are_counted(environment: Environment) -> None:
     """Exactly the allowed number of reads in flight is accepted."""
-    counts = await most_under_way(environment, aw=0.0, telemetry=0.1, ids=1)
+    counts = await max_under_way(environment, aw=0.0, telemetry=0.1, ids=1)
     reads = counts["memory reads"] + counts["telemetry reads"]
     assert reads == environment.build.reads_in_flight + HELD
 
@@ -151,7 +151,7 @@ async def no_more_reads_than_are_counted(environment: Environment) -> None:
 @directed_test
 async def no_more_writes_than_are_counted(environment: Environment) -> None:
     """The same for writes; ids of requests and responses differ."""
-    counts = await most_under_way(environment, ar=0.0, telemetry=0.0)
+    counts = await max_under_way(environment, ar=0.0, telemetry=0.0)
     assert counts["memory writes"] == environment.build.reads_in_flight + HELD
 
 

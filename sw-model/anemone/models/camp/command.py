@@ -128,7 +128,7 @@ def record(
     recorder.check_perf(of)
     done = recorder.record(program, of, interval)
     write_files(out.parent, {out.name: lambda path: write_json(path, done.content)})
-    if done.spread > recorder.MOST_SPREAD:
+    if done.spread > recorder.MAX_SPREAD:
         warning = f"cycles differ by {done.spread:.1%} between the runs of the counter groups"
         print(f"anemone: warning: {warning}", file=sys.stderr)
     total = done.total

@@ -21,7 +21,7 @@ from anemone.models.camp.events import ALWAYS, GROUPS, MODELS, Event
 
 _CPUINFO = Path("/proc/cpuinfo")
 _STDERR = 2  # the program's output goes here
-MOST_SPREAD = 0.05  # relative difference of the runs' cycles above which there is a warning
+MAX_SPREAD = 0.05  # relative difference of the runs' cycles above which there is a warning
 _CLOCK = "task-clock"  # perf's event of processor time, ms
 
 

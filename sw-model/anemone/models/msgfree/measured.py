@@ -38,13 +38,13 @@ class Unit:
     reads: str
     read_bytes: int
     of_machine: bool
-    least: int = 1
+    minimum: int = 1
     step: int = 1
     l1_hit: int = 0
 
     def period(self, asked: int) -> int:
         """The shortest that the unit can have of at least what is asked for."""
-        return -(-max(asked, self.least) // self.step) * self.step
+        return -(-max(asked, self.minimum) // self.step) * self.step
 
     @property
     def counted(self) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ IBS = Unit(
     ("perf", "record", "-a", "-d", "-W", "-e", "ibs_op/cnt_ctl=1/"),
     "cpu/event=0x29,umask=0x01,name=loads/", "cpu/event=0x43,umask=0x5f,name=l1_miss/",
     "cpu/event=0x43,umask=0x48,name=l3_miss/", "cpu/event=0x44,umask=0x48,name=reads/", _LINE,
-    False, least=144, step=16, l1_hit=4,
+    False, minimum=144, step=16, l1_hit=4,
 )  # fmt: skip
 _LINE_OF = re.compile(
     r"\s*(?P<pid>\d+)(?:/\d+)?\s+(?P<s>\d+)\.(?P<ns>\d{9}):\s+(?P<addr>[0-9a-f]+)\s+"

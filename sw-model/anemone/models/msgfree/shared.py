@@ -52,5 +52,5 @@ def _under_load(load: float, found: Shared) -> UnderLoad:
 
 def added(under: Sequence[UnderLoad]) -> dict[float, float]:
     """By load: what it adds to the mean of the least load, ns."""
-    least = min(under, key=lambda one: one.load)
-    return {one.load: one.mean - least.mean for one in under}
+    lightest = min(under, key=lambda one: one.load)
+    return {one.load: one.mean - lightest.mean for one in under}
