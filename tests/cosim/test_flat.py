@@ -46,9 +46,13 @@ map = "identity"
 # Memstrata's machines, whose pages are regions of the rule: first and last; outliers by interval.
 MACHINES = {"calm": (0, 99), "slow": (100, 199), "late": (200, 299)}
 OUTLIERS = ({"slow"}, {"slow", "late"}, {"slow", "late"})
-SIZE, OWN, METRIC = 100, 30, dict.fromkeys(METRICS, 5.0)  # pages; those that are dedicated
+SIZE, DEDICATED_PAGES, METRIC = (
+    100,
+    30,
+    dict.fromkeys(METRICS, 5.0),
+)  # pages; those that are dedicated
 HOST = f'ratio = {RATIO}\ntelemetry = "misses"\n' + "".join(
-    f'[[vm]]\nname = "{name}"\ncores = "{i}"\npages = {SIZE}\ndedicated = {OWN}\n'
+    f'[[vm]]\nname = "{name}"\ncores = "{i}"\npages = {SIZE}\ndedicated = {DEDICATED_PAGES}\n'
     f'regions = "{first}-{last}"\n'
     for i, (name, (first, last)) in enumerate(MACHINES.items())
 )
@@ -193,8 +197,12 @@ def planned(by_interval: list[Counter[int]]) -> list[list[tuple[str, str, int]]]
     def judge(readings: dict[str, Reading]) -> dict[str, Judged]:
         return {n: Judged(n in outliers, r.misses) for n, r in readings.items()}
 
-    colours = len(MACHINES) * -(-(SIZE - OWN) // (RATIO + 1))
-    host = Host(Layout(colours, RATIO, len(MACHINES) * OWN, 2 << 20), OWN / SIZE, judge)
+    colours = len(MACHINES) * -(-(SIZE - DEDICATED_PAGES) // (RATIO + 1))
+    host = Host(
+        Layout(colours, RATIO, len(MACHINES) * DEDICATED_PAGES, 2 << 20),
+        DEDICATED_PAGES / SIZE,
+        judge,
+    )
     for name in MACHINES:
         host.launch(name, SIZE)
     found = []

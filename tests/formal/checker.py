@@ -32,7 +32,7 @@ write_aiger {aiger}
 """
 
 # ABC's engines, with their message for an output that is never 1: unbounded, or within a bound.
-FOR_EVER = ("pdr", "Property proved.")
+UNBOUNDED = ("pdr", "Property proved.")
 
 
 def within(frames: int) -> tuple[str, str]:

@@ -89,7 +89,7 @@ def listing_1(vms: list[Vm], ratio: float) -> list[tuple[str, str, int]]:
     for borrower in range(len(ranked) - 1, 0, -1):
         if not ranked[borrower].is_outlier:
             break
-        to_borrow = min(floor(ranked[borrower].pages * ratio), room(ranked[borrower]))
+        to_borrow = min(floor(ranked[borrower].pages * ratio), headroom(ranked[borrower]))
         while donor < borrower and to_borrow > 0:
             of = ranked[donor]
             has = of.pages if of.dedicated is None else of.dedicated
@@ -130,13 +130,13 @@ def test_any_round(vms: list[Vm], ratio: float) -> None:
     assert not given_.keys() & taken.keys()
     for counts, bound in (
         (given_, lambda vm: vm.pages if vm.dedicated is None else vm.dedicated),
-        (taken, room),
+        (taken, headroom),
     ):
         for name, pages in counts.items():
             assert pages <= min(floor(by_name[name].pages * ratio), bound(by_name[name]))
 
 
-def room(vm: Vm) -> int:
+def headroom(vm: Vm) -> int:
     return vm.pages - (vm.dedicated or 0)
 
 

@@ -73,10 +73,10 @@ def test_one_odd_poll_is_no_move() -> None:
 
 
 def test_traffic_kept_is_that_of_the_old_pages_over_that_of_the_best() -> None:
-    known, now = np.array([9, 8, 1, 0]), np.array([5, 0, 7, 3])
-    assert hot_traffic(known, now, 2) == 5 / 12
+    earlier, now = np.array([9, 8, 1, 0]), np.array([5, 0, 7, 3])
+    assert hot_traffic(earlier, now, 2) == 5 / 12
     assert hot_traffic(now, now, 2) == 1.0
-    assert hot_traffic(known, np.zeros(4, int), 2) == 1.0
+    assert hot_traffic(earlier, np.zeros(4, int), 2) == 1.0
 
 
 def test_the_skewed_page_has_the_score_of_its_formula(tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ class Command:
 def run_program(
     command: Command,
     settings: Settings,
-    own: RunSettings,
+    run_settings: RunSettings,
     tools: Tools,
     step: Step | None = None,
 ) -> Outcome:
@@ -175,7 +175,7 @@ def run_program(
     with tempfile.TemporaryDirectory(prefix="anemone-capture-") as folder:
         files = {n: Path(folder, n) for n in ("settings", "rows", "instructions", "operations")}
         held = int(command.drive is not None)
-        files["settings"].write_text(f"{settings.text()}\n{own.text()} hold={held}\n")
+        files["settings"].write_text(f"{settings.text()}\n{run_settings.text()} hold={held}\n")
         # QEMU's options require commas in paths to be doubled.
         plugin = [f"{n}={path}".replace(",", ",,") for n, path in files.items()]
         plugin_path = str(tools.plugin).replace(",", ",,")

@@ -60,9 +60,9 @@ class Spec:
             ("read_effect", self.read_effect[0], EFFECTS),
             ("width", self.width, WIDTHS),
         )
-        for name, value, known in kinds:
-            if value not in known:
-                raise ValueError(f"{name} is {value!r}; allowed: {', '.join(map(str, known))}")
+        for name, value, names in kinds:
+            if value not in names:
+                raise ValueError(f"{name} is {value!r}; allowed: {', '.join(map(str, names))}")
         operand = self.update[1]
         if isinstance(operand, str) and operand not in OPERANDS[1:]:
             raise ValueError(f"operand is {operand!r}; allowed: a number, line, is_write")

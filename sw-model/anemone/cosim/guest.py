@@ -207,12 +207,15 @@ def qemu_command(
     tools: Tools, servers: Sequence[Server], root: Path, cpus: int, memory: int, words: str = ""
 ) -> list[str]:
     """QEMU's command without serial ports. words: further words of the kernel's command line."""
-    cards = []
+    devices = []
     for slot, server in enumerate(servers, 1):
         # Each function is below a root port, like a card; on the root bus it would not be an
         # endpoint.
-        cards += ["-device", f"pcie-root-port,id=card{slot},bus=pcie.0,chassis={slot},slot={slot}"]
-        cards += [
+        devices += [
+            "-device",
+            f"pcie-root-port,id=card{slot},bus=pcie.0,chassis={slot},slot={slot}",
+        ]
+        devices += [
             "-device",
             f'{{"driver":"vfio-user-pci","bus":"card{slot}","x-msg-timeout":60000,'
             f'"socket":{{"path":"{server.socket}","type":"unix"}}}}',
@@ -227,6 +230,6 @@ def qemu_command(
     # machine the kernel's timer check at boot may fail.
     append = f"console=ttyS0 loglevel=3 panic=-1 oops=panic no_timer_check {words}"
     return [
-        *tools.qemu, *shlex.split(options), *cards,
+        *tools.qemu, *shlex.split(options), *devices,
         "-kernel", str(tools.kernel), "-initrd", str(root), "-append", append.strip(),
     ]  # fmt: skip

@@ -10,7 +10,7 @@ import altair as alt
 import numpy as np
 
 from anemone.analysis.polls import Polls
-from anemone.report.charts import LABEL_GAP, WIDE, Frame, Hover, whole
+from anemone.report.charts import LABEL_GAP, WIDE, Frame, Hover, whole_ticks
 from anemone.trace.pages import HUGE_SHIFT
 
 TIME_UNITS = ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s"))
@@ -52,7 +52,7 @@ class Clock:
         """The horizontal axis for a field that is in the clock's unit."""
         title, ticks = f"time ({self.name})", {"tickCount": 8}
         if not self.polls.timed:
-            title, ticks = "events", whole(int(self.edges[-1]), 8)
+            title, ticks = "events", whole_ticks(int(self.edges[-1]), 8)
         scale = alt.Scale(domain=[0, float(self.edges[-1])], nice=False)
         return alt.X(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(**ticks))
 

@@ -59,7 +59,7 @@ def hotness(analysis: Analysis, clock: Clock) -> Figure:
     boxes = alt.Chart(charts.cells(level, clock.edges, down[:-1], down[1:])).mark_rect()
     labelled = np.unique(np.linspace(0, len(starts) - 1, min(7, len(starts))).round().astype(int))
     names = [address(int(heat.pages[i])) for i in starts]
-    places = charts.worded(
+    places = charts.text_axis(
         labelled + 0.5, [names[i] for i in labelled], grid=False, labelPadding=14
     )
     scale = alt.Scale(domain=[0, len(starts)], nice=False)
@@ -69,7 +69,7 @@ def hotness(analysis: Analysis, clock: Clock) -> Figure:
         boxes.encode(x=clock.axis("x"), x2=alt.X2("x2:Q"), y=height, y2=alt.Y2("y2:Q"), color=key),
         "heat",
     )
-    shown = [charts.ground(frame), drawn]
+    shown = [charts.background(frame), drawn]
     tenants = len(np.unique(heat.owner))
     if tenants > 1:
         shown.append(_owners(heat.owner[starts], height))
@@ -102,7 +102,9 @@ def _owners(owner: np.ndarray, height: alt.Y) -> alt.Chart:
     )
     strip = alt.Chart(rows).mark_rect()
     left, right = alt.XValue(-9), alt.X2Value(-3)
-    return strip.encode(x=left, x2=right, y=height, y2=alt.Y2("y2:Q"), fill=charts.own("colour"))
+    return strip.encode(
+        x=left, x2=right, y=height, y2=alt.Y2("y2:Q"), fill=charts.data_colour("colour")
+    )
 
 
 def bandwidth(analysis: Analysis, clock: Clock) -> Figure:
@@ -123,7 +125,7 @@ def bandwidth(analysis: Analysis, clock: Clock) -> Figure:
         stack=False,
     )
     colours = [series(i) for i in range(len(traffic.names))]
-    lines = charts.apiece(alt.Chart(charts.steps(clock.edges, rates, colours)))
+    lines = charts.per_series(alt.Chart(charts.steps(clock.edges, rates, colours)))
     across = {"x": clock.axis("x"), "y": height}
     limit = alt.Chart(charts.steps(clock.edges, cap[:, None], [colour("muted")]))
     poll, who = np.nonzero(traffic.fired)
@@ -136,21 +138,21 @@ def bandwidth(analysis: Analysis, clock: Clock) -> Figure:
         frame,
         "Bandwidth by tenant over time",
         limit.mark_line(interpolate="step-after", strokeDash=[6, 5], strokeWidth=1.4).encode(
-            **across, stroke=charts.own("colour")
+            **across, stroke=charts.data_colour("colour")
         ),
         lines.mark_area(interpolate="step-after", opacity=0.1).encode(
-            **across, fill=charts.own("colour")
+            **across, fill=charts.data_colour("colour")
         ),
         charts.data(
             lines.mark_line(interpolate="step-after").encode(
-                **across, stroke=charts.own("colour")
+                **across, stroke=charts.data_colour("colour")
             ),
             "rates",
         ),
         fired.mark_point(
             shape="triangle-down", size=60, yOffset=-9, filled=True,
             stroke=colour("card"), strokeWidth=1, opacity=1,
-        ).encode(**across, fill=charts.own("colour")),
+        ).encode(**across, fill=charts.data_colour("colour")),
         charts.labels(frame, [(at * frame.down, words, c) for at, words, c in ends]),
         *_moves(analysis, clock),
     )  # fmt: skip
@@ -275,9 +277,9 @@ def skew_scores(skew: Skewness) -> Figure:
     drawn = alt.Chart(rows)
     scale = alt.Scale(domain=[0, max(1, int(count.max())) * 1.1], nice=False)
     height = alt.Y(
-        "y:Q", scale=scale, axis=frame.y("huge pages", **charts.whole(int(count.max()), 4))
+        "y:Q", scale=scale, axis=frame.y("huge pages", **charts.whole_ticks(int(count.max()), 4))
     )
-    ticks = alt.Axis(**charts.whole(bins, 12))
+    ticks = alt.Axis(**charts.whole_ticks(bins, 12))
     across = alt.X("x:Q", scale=alt.Scale(domain=[0, bins]), axis=ticks, title="skewness score")
     picture = charts.svg(
         frame,
@@ -317,7 +319,7 @@ def skew_strips(skew: Skewness) -> Figure:
     top = np.arange(len(order)) + 0.0
     low = top + 1 - 3 / (frame.down / len(order))  # a gap of three px between two strips
     names = [address(int(page)) for page in skew.pages[order]]
-    places = charts.worded(top + 0.45, names, grid=False)
+    places = charts.text_axis(top + 0.45, names, grid=False)
     scale = alt.Scale(domain=[len(order), 0], nice=False)
     height = alt.Y("y:Q", scale=scale, axis=places, title=None)
     ticks = alt.Axis(values=[0, 128, 256, 384, 512])
@@ -368,7 +370,7 @@ def similarity(analysis: Analysis, clock: Clock) -> Figure:
     level = np.digitize(matrix, edges[1:-1]) + 1
     polls = np.arange(count + 1.0)
     scale = alt.Scale(domain=[0, count], nice=False)
-    ticks = {**charts.whole(count, 6), "grid": False}
+    ticks = {**charts.whole_ticks(count, 6), "grid": False}
     across = alt.X("x:Q", scale=scale, axis=alt.Axis(title="poll", **ticks))
     height = alt.Y("y:Q", scale=scale, axis=frame.y("poll", **ticks))
     boxes = alt.Chart(charts.cells(level, polls, polls[:-1], polls[1:])).mark_rect()

@@ -68,8 +68,8 @@ def hit_rate(runs: Sequence[PlacedRun], trace: Trace, analysis: Analysis) -> Fig
         rates = [run.hit_rates(poll, len(polls), of == i) for i in range(len(names))]
         drawn = charts.steps(clock.edges, np.stack(rates, axis=1), colours)
         look = {"strokeDash": [5, 4]} if mixed else {}
-        line = charts.apiece(alt.Chart(drawn)).mark_line(interpolate="step-after", **look)
-        line = line.encode(**place, stroke=charts.own("colour"))
+        line = charts.per_series(alt.Chart(drawn)).mark_line(interpolate="step-after", **look)
+        line = line.encode(**place, stroke=charts.data_colour("colour"))
         lines.append(charts.data(line, run.placement))
         for i, name in enumerate(names):
             at = (1 - float(rates[i][-3:].mean())) * frame.down
@@ -122,7 +122,9 @@ def misses(run: PlacedRun, trace: Trace, analysis: Analysis) -> Figure:
     )
     labelled = np.unique(np.linspace(0, len(starts) - 1, min(9, len(starts))).round().astype(int))
     names = [address(int(pages[i])) for i in starts]
-    axis = charts.worded(labelled + 0.5, [names[i] for i in labelled], ticks=False, labelPadding=10)
+    axis = charts.text_axis(
+        labelled + 0.5, [names[i] for i in labelled], ticks=False, labelPadding=10
+    )
     title = "huge page (address order)"
     scale = alt.Scale(domain=[0, len(starts)], nice=False)
     across = alt.X("x:Q", scale=scale, axis=axis, title=title)
@@ -136,10 +138,10 @@ def misses(run: PlacedRun, trace: Trace, analysis: Analysis) -> Figure:
             y=alt.Y(
                 f"{field}:Q",
                 scale=up,
-                axis=frame.y("accesses", **charts.whole(int(totals.max()), 4)),
+                axis=frame.y("accesses", **charts.whole_ticks(int(totals.max()), 4)),
             ),
             y2=alt.Y2Datum(0),
-            fill=charts.own("colour"),
+            fill=charts.data_colour("colour"),
         )
         for field, opacity in (("all", 0.28), ("missed", 1))
     ]

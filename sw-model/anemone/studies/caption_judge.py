@@ -217,11 +217,11 @@ def _mixes(
     ours = np.array([runs[p.name].settled for p in bound])
     shot = np.array([p.at(100 * (1 - p.ends.best())) for p in bound])
     slow = np.array([run_controller([p], model, 0.25)[0].settled for p in bound])
-    hasty = np.array([run_controller([p], model, samples=1)[0].settled for p in bound])
+    single_sample = np.array([run_controller([p], model, samples=1)[0].settled for p in bound])
     for what, got in (
         ("Caption", ours),
         ("Caption, a quarter of the pages new", slow),
-        ("Caption, a decision each sample", hasty),
+        ("Caption, a decision each sample", single_sample),
         ("Best-shot", shot),
     ):
         mean = 100 * float(np.mean(1 - got / best))

@@ -25,7 +25,7 @@ _GB = (1 << 30) // SCALE
 SIZES = tuple(n * _GB for n in (2, 4, 8, 16, 32))  # of machines (§3.2), up to 32 GB (§6)
 CORES = (1, 2, 4)  # of a machine: 40 % have no more than two (§2.2); 4 to 8 GB each (§2.1)
 _EACH = 16  # of a category
-_ROOM = 1.02  # pages of a machine for each of its data: page tables, and parts of a page
+_PAGE_OVERHEAD = 1.02  # pages of a machine for each of its data: page tables, and parts of a page
 
 # A core's data, of all its arrays: so much that its machine has 4 or 8 GB a core.
 _BYTES = ("log", 11 * _GB // 5, 15 * _GB // 2)
@@ -93,7 +93,7 @@ def drawn(seed: int) -> list[Point]:
             settings["bytes"] = settings["bytes"] // _arrays(kernel, settings) - (2 << 20)
             cores = CORES[i // len(kernels) % len(CORES)]
             data = cores * _data(kernel, settings)
-            vm = next(size for size in SIZES if size >= _ROOM * data)
+            vm = next(size for size in SIZES if size >= _PAGE_OVERHEAD * data)
             points.append(
                 {"category": category, "kernel": kernel, "settings": settings, "cores": cores,
                  "vm_bytes": vm, "filled": data / vm}

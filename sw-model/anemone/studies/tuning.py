@@ -59,12 +59,12 @@ class Tuning(Study):
         interval = drawn.pop("interval_ms")
         names = {field.name for field in fields(load(source, SOURCES))}
         chosen = {name: value for name, value in drawn.items() if name in names}
-        own = {name: value for name, value in drawn.items() if name not in names}
+        for_policy = {name: value for name, value in drawn.items() if name not in names}
         # Settings are chosen with one store and reported with another.
         seed = point["seed"] + (0 if point["use"] == "tune" else 1000)
         whole = TierConfig(
             HUGE_PAGE, 10, Tier(FAST_PAGES, *one.fast), Tier(PAGES, *one.slow), posted=48,
-            policy=policy, policy_with=own, telemetry=source, telemetry_with=chosen,
+            policy=policy, policy_with=for_policy, telemetry=source, telemetry_with=chosen,
             interval_ns=interval * 1e6, seed=seed, timing=point["timing"],
         )  # fmt: skip
         if source == "nemo":

@@ -129,8 +129,8 @@ class TierConfig:
 def check_names(policy: str, telemetry: str) -> None:
     """Raise InputError unless the policy and source of a command line exist and fit together."""
     words = Table("command line", "--run", {"policy": policy, "telemetry": telemetry})
-    for key, known in (("policy", POLICIES), ("telemetry", SOURCES)):
-        named(words, key, known, alone=True)
+    for key, registry in (("policy", POLICIES), ("telemetry", SOURCES)):
+        named(words, key, registry, alone=True)
     if allowed := alternative_sources(policy, telemetry):
         raise words.wrong("telemetry", f"a source behind {policy}+: {allowed}")
 

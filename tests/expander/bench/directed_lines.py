@@ -78,10 +78,10 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
     ]
     flips, seed = 0, 1000
 
-    def met() -> bool:
+    def all_reported() -> bool:
         return all(faults.counts[memory, "corrected"] for memory in MEMORIES)
 
-    while flips < FLIPS or (not met() and seed < 1000 + SEEDS):
+    while flips < FLIPS or (not all_reported() and seed < 1000 + SEEDS):
         seed += 1
         await environment.restart(seed)
         await environment.program()
@@ -103,7 +103,9 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
         f"{memory.name} {kind}": n for (memory, kind), n in sorted(faults.counts.items()) if n
     }
     print(f"{flips} flips, {seed - 1000} seeds: {summary}", flush=True)
-    assert met() and not any(faults.counts[memory, KINDS[1]] for memory in MEMORIES), summary
+    assert all_reported() and not any(faults.counts[memory, KINDS[1]] for memory in MEMORIES), (
+        summary
+    )
 
 
 async def injected(host: Host, memory: FaultMemory, double: int) -> None:

@@ -13,9 +13,9 @@ from tests.expander.bench.environment import Environment
 
 LATENCY = 17  # cycles from a telemetry read's acceptance to its line
 WAITING = 9  # ids with a memory read that is not answered, and lines behind it
-BEHIND = 7  # of an id, as many as are fetched ahead
+LINES_BEHIND = 7  # of an id, as many as are fetched ahead
 LATE = 1 << 30  # cycles
-LONE, BEFORE = 15, 14  # ids of their own
+LINE_ID, EARLIER_LINE_ID = 15, 14  # ids of their own
 HELD = 2  # requests that a port holds
 
 
@@ -29,7 +29,10 @@ def behind_memory(environment: Environment, ids: Iterable[int]) -> list[Request]
     return [
         request
         for id in ids
-        for request in (Request(False, id, 0x40 * 2 * id), *[snapshot(environment, id)] * BEHIND)
+        for request in (
+            Request(False, id, 0x40 * 2 * id),
+            *[snapshot(environment, id)] * LINES_BEHIND,
+        )
     ]
 
 
@@ -49,23 +52,23 @@ async def a_line_beside_those_that_wait(environment: Environment) -> None:
         await environment.program()
         master, memory = environment.masters[0], environment.memories[0]
         master.profile = StimulusProfile(aw=0.0)
-        master.source = opened([snapshot(environment, LONE)] * (8 * (cycle % 2)))
+        master.source = opened([snapshot(environment, LINE_ID)] * (8 * (cycle % 2)))
         await environment.cycles(60)
         for ids, latency in ((range(1), 1), (range(1, WAITING), LATE)):
             memory.profile = StimulusProfile(latency=latency, answer=0.0)
             # All but one: the ring has room for two more.
             master.source = opened(behind_memory(environment, ids)[: None if 0 in ids else -1])
             await environment.cycles(100)
-        master.source = opened([snapshot(environment, id) for id in (BEFORE, LONE)])
+        master.source = opened([snapshot(environment, id) for id in (EARLIER_LINE_ID, LINE_ID)])
         await environment.cycles(cycle)
         memory.profile = StimulusProfile(answer=1.0)
         await environment.cycles(40)
         log = environment.scoreboards[0].log
         asked = {pins[0]: t for t, what, *pins in log if what == "AR"}
-        beats = [(t, id) for t, id in answered(environment) if t > asked[BEFORE]]
-        others = [id for _, id in beats if id not in (BEFORE, LONE)]
-        assert others == [0] * (1 + BEHIND), beats
-        for id in (BEFORE, LONE):
+        beats = [(t, id) for t, id in answered(environment) if t > asked[EARLIER_LINE_ID]]
+        others = [id for _, id in beats if id not in (EARLIER_LINE_ID, LINE_ID)]
+        assert others == [0] * (1 + LINES_BEHIND), beats
+        for id in (EARLIER_LINE_ID, LINE_ID):
             left = next(t for t, of in beats if of == id)
             # Others may be at R in its cycle, and have their turn first; R is never left empty.
             due = asked[id] + LATENCY
@@ -101,14 +104,14 @@ async def lines_find_their_places_taken(environment: Environment) -> None:
     """
     master = environment.masters[0]
     master.profile = StimulusProfile(aw=0.0, r=0.0)
-    for ids, lines in ((range(2), BEHIND), (range(2, 16), 1)):
+    for ids, lines in ((range(2), LINES_BEHIND), (range(2, 16), 1)):
         master.source = opened([snapshot(environment, id) for id in ids for _ in range(lines)])
         await environment.cycles(100)
     assert not answered(environment)
     master.profile = StimulusProfile(aw=0.0)
     await environment.cycles(100)
     ids = [id for _, id in answered(environment)]
-    assert sorted(ids) == sorted([*[0, 1] * BEHIND, *range(2, 16)])
+    assert sorted(ids) == sorted([*[0, 1] * LINES_BEHIND, *range(2, 16)])
 
 
 @directed_test

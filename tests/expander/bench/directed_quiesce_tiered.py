@@ -13,7 +13,7 @@ from tests.expander.bench.tiered import TieredEnvironment
 
 STILL = 150  # cycles in which nothing may change
 SLOW = 60  # memory's longest response in cycles
-HOME = 5  # the set that is corrupted
+SET_INDEX = 5  # the set that is corrupted
 
 
 def busy(environment: TieredEnvironment, seed: int) -> None:
@@ -139,8 +139,8 @@ async def a_repair_is_under_way(environment: TieredEnvironment) -> None:
     channels, config = environment.build.engine.channels, environment.now
     c = channels - 1
     near, scoreboard = environment.near[c], environment.scoreboards[c]
-    near.sidebands[HOME] ^= 3 << 7
-    addr = (HOME * channels + c) * 64
+    near.sidebands[SET_INDEX] ^= 3 << 7
+    addr = (SET_INDEX * channels + c) * 64
     scoreboard.refused.add(addr)
     await run_requests(environment, [Request(False, 1, addr)])
     at = registers.FLAT.at(c, registers.FLAT_CONTROL)
@@ -154,4 +154,4 @@ async def a_repair_is_under_way(environment: TieredEnvironment) -> None:
     assert done == config.ratio + 1, f"quiet after {done} writes of the repair"
     await still(environment)
     untrusted = await environment.registers([registers.FLAT.at(c, registers.FLAT_UNTRUSTED_SET)])
-    assert untrusted == [registers.FLAT_UNTRUSTED_SET.pack(set=HOME)]
+    assert untrusted == [registers.FLAT_UNTRUSTED_SET.pack(set=SET_INDEX)]

@@ -92,10 +92,10 @@ class Slots:
         self.burst: bool | None = None  # of writes or of reads, amid which the arbiter is
         self.reserved = 0
         self.waiting: deque[tuple[Any, ...]] = deque()
-        self.flying: deque[tuple[int, int, Line]] = deque()
+        self.in_flight: deque[tuple[int, int, Line]] = deque()
         # In flat memory mode: (addr, write, near) of events to come, and how many have come.
         self.outcomes: deque[tuple[int, bool, str]] = deque()
-        self.given = 0
+        self.decided_events = 0
 
 
 class Lockstep:
@@ -143,7 +143,7 @@ class Lockstep:
     @property
     def idle(self) -> bool:
         """Nothing is on its way."""
-        busy = any(s.outcomes or s.reserved or s.waiting or s.flying for s in self.slots)
+        busy = any(s.outcomes or s.reserved or s.waiting or s.in_flight for s in self.slots)
         return not (busy or self._requests or self.rules or self.tables or self.clears)
 
     @property
@@ -215,8 +215,8 @@ class Lockstep:
             self._fold(t, c, *event)
         elif read:
             self._line(t, c, slots, *read, line)
-        while slots.flying and slots.flying[0][0] <= t:
-            slots.flying.popleft()
+        while slots.in_flight and slots.in_flight[0][0] <= t:
+            slots.in_flight.popleft()
 
     def _turn(
         self, t: int, c: int, slots: Slots, hold: bool
@@ -286,7 +286,7 @@ class Lockstep:
         kind = model.rule.effect_op if model.rule.effect_op in ("none", "reset") else "op"
         self.cover[f"line/{kind if effect else 'snapshot'}"] += 1
         slots.reserved = serial_rmw
-        slots.flying.append((t + READ + serial_rmw, p, expected))
+        slots.in_flight.append((t + READ + serial_rmw, p, expected))
 
     def _latch(self, t: int) -> None:
         for p, model in enumerate(self.models):
@@ -320,7 +320,7 @@ class Lockstep:
             model.clearing_from = t + 1
         model.clearing_to = t + 1 + self.size.clear_cycles
         for slots in self.slots:
-            for at, pipeline, line in slots.flying:
+            for at, pipeline, line in slots.in_flight:
                 if pipeline == p and at > t:
                     line.either = True
                     self.cover["control/line while clearing"] += 1

@@ -99,7 +99,7 @@ class TieredLockstep(Lockstep):
             if not slots.outcomes:
                 raise Difference(f"cycle {t}: channel {c} decides what nobody asked for")
             order.append((slots.outcomes.popleft(), None, None))
-            slots.given += 1
+            slots.decided_events += 1
         beat, _ = self._taken(t, c, slots)
         if beat and beat.line and (target := self._target(beat.line)):
             self.cover["tiered/read behind events"] += bool(order)
@@ -141,7 +141,7 @@ class TieredTraffic(Traffic):
         """Begin another phase, with other sets."""
         super().focus()
         rng = self.rng
-        self._homes = [rng.getrandbits(16) for _ in range(rng.choice((1, 2, 4, 16)))]
+        self._set_indices = [rng.getrandbits(16) for _ in range(rng.choice((1, 2, 4, 16)))]
         self._conflicts = rng.choice((0.2, 0.5, 0.9))
         self._rivals: Rivals | None = None
 
@@ -157,7 +157,7 @@ class TieredTraffic(Traffic):
             p = self._rivals.line()
         else:
             tag = rng.randrange(config.ratio + 1)
-            p = rng.choice(self._homes) % config.near_lines + tag * config.near_lines
+            p = rng.choice(self._set_indices) % config.near_lines + tag * config.near_lines
         addr = ((p * self.build.engine.channels) + self.channel) << 6
         return addr if self.windows.decode(addr, self.channel) is None else super()._address()
 

@@ -51,7 +51,7 @@ class TieredScoreboard(Scoreboard):
     @property
     def decided(self) -> bool:
         """Whether all accepted requests were taken and their events came."""
-        return not any(self._asked.values()) and self.slots.given == self.events
+        return not any(self._asked.values()) and self.slots.decided_events == self.events
 
     def _memory(self, t: int, request: Request, beats: list[int]) -> None:
         issued = [Beat(addr, k == request.len) for k, addr in enumerate(beats)]
@@ -146,7 +146,7 @@ class TieredScoreboard(Scoreboard):
         """The answer to a beat that may be answered now."""
         if beat.resp is None:
             self.fail(t, f"{beat.addr:#x} is answered before the controller took it")
-        if beat.event > self.slots.given:
+        if beat.event > self.slots.decided_events:
             self.fail(t, f"{beat.addr:#x} is answered before its event")
         assert beat.resp is not None
         return beat.resp

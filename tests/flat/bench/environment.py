@@ -68,7 +68,7 @@ def random_config(rng: Random, build: Build) -> FlatConfig:
     return any_config(rng, 1 << (build.address_bits - 6), build.ratio, dedicated)
 
 
-class Sound:
+class NoReports:
     """Checks that no memory reports a flip without one, so all words have valid check bits."""
 
     def __init__(self, dut: Any) -> None:
@@ -97,7 +97,7 @@ class Environment:
         self.quiesce, self.quiet = Flag(dut.quiesce), reader(dut.quiet)
         self._ready = reader(dut.initialised)
         self._outcome = reader(dut.outcome_valid), reader(dut.outcome_bits_kind)
-        self.watchers: list[Any] = [Sound(dut)]  # further observers
+        self.watchers: list[Any] = [NoReports(dut)]  # further observers
         self.t = 0
 
     async def start(self) -> None:

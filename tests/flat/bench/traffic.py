@@ -19,16 +19,16 @@ class Rivals:
 
     def __init__(self, rng: Random, config: FlatConfig) -> None:
         self.config = config
-        self._homes = [rng.randrange(config.near_lines) for _ in range(rng.choice((1, 2, 3)))]
+        self._set_indices = [rng.randrange(config.near_lines) for _ in range(rng.choice((1, 2, 3)))]
         self._run = rng.choice((1, 1, 2, 3, 5))
         self._asked = rng.randrange(100)
 
     def line(self) -> int:
         """The next one."""
-        turn, of = divmod(self._asked, len(self._homes))
+        turn, of = divmod(self._asked, len(self._set_indices))
         self._asked += 1
         tag = turn // self._run % (self.config.ratio + 1)
-        return self._homes[of] + tag * self.config.near_lines
+        return self._set_indices[of] + tag * self.config.near_lines
 
 
 class Traffic(Transfers):
