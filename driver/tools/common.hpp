@@ -80,7 +80,7 @@ private:
 std::string read_file(const std::string& path);
 
 /* A whole number, decimal or 0x..., from `least` to `most`. `what` names it in the error. */
-uint64_t parse_number(std::string_view what, std::string_view digits, uint64_t least,
-                      uint64_t most);
+uint64_t parse_number(std::string_view what, std::string_view digits, uint64_t minimum,
+                      uint64_t maximum);
 
 #endif

@@ -15,6 +15,6 @@ struct ProcessKey {
  * address. `within`: only these addresses of the process; more than `most` keys are an error.
  */
 std::vector<ProcessKey> keys_of_process(uint32_t pid, const anemone_spec& spec, Span within,
-                                        uint32_t most);
+                                        uint32_t limit);
 
 #endif

@@ -19,7 +19,7 @@
 #define MEMORY_BYTES (1ULL << 34)
 #define HOT_KEYS 64 /* keys that the host accesses */
 #define TRACE 24
-#define RECORD_MOST 64 /* maximum bytes of a requested event record */
+#define RECORD_MAX 64 /* maximum bytes of a requested event record */
 #define REQUESTS 11
 #define VALUES_BYTES (16 << 20) /* an 8-bit counter of every pipeline and channel */
 
@@ -31,7 +31,7 @@ struct telemetry {
     uint32_t turns; /* number of keys in its rotation; 0: none */
 };
 
-struct known {
+struct private_file {
     int fd;
     unsigned int record; /* bytes of an event record */
     unsigned int count;
@@ -42,7 +42,7 @@ struct worker {
     unsigned int number;
     uint64_t state; /* state of the random numbers */
     pthread_t thread;
-    struct known known[PRIVATE_FILES];
+    struct private_file files[PRIVATE_FILES];
     uint64_t* values; /* room for all counters of the device */
     char* arena;      /* pages for entries; NULL: none */
     int fail;         /* /proc/thread-self/fail-nth, or -1 */
