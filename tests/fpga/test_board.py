@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands between a checkout and the board: the overlay on a stand-in of the example design,
-and the commands with a stand-in of Quartus, or none.
+"""From a checkout to the board: the overlay on a stand-in of the example design, and the commands
+with a stand-in of Quartus or without Quartus.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def command(*words: str, path: str | None = None) -> subprocess.CompletedProcess
 
 @pytest.mark.parametrize(("id_bits", "poison"), [(8, True), (12, False)])
 def test_the_overlaid_design_elaborates(tmp_path: Path, id_bits: int, poison: bool) -> None:
-    """Structs of both generations, with enums in them, connect; nothing of the original changes."""
+    """Structs of both generations connect, also with enums; the original design is unchanged."""
     root = example.write(tmp_path / "example", id_bits, poison)
     before = {p: p.read_bytes() for p in root.rglob("*") if p.is_file()}
     found = overlay.Example(root)
@@ -108,7 +108,7 @@ def test_without_quartus(name: str, tmp_path: Path) -> None:
 
 @pytest.fixture
 def quartus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Stand-ins of Quartus's tools, which write down how they were called; a folder to build in."""
+    """Stand-ins of Quartus's tools that record their calls, and a build folder."""
     tools = tmp_path / "bin"
     tools.mkdir()
     log = tmp_path / "calls"

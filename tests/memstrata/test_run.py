@@ -294,7 +294,7 @@ def test_the_command(tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[
 
 
 def test_what_perf_has_is_recorded(tmp_path: Path, monkeypatch, capsys) -> None:
-    """A live run; its record is what another run plays, and is judged alike."""
+    """A live run's record gives the same decisions when another run replays it."""
     cores = {0: CORE, 1: CORE, 3: {**CORE, "l3_pending": 6e8}}
     rows = "\n".join([*printed(1.0, cores), *printed(2.0, cores)])
     command(tmp_path, "perf", f"cat >&2 <<'E'\n{rows}\nE\nexec sleep 60\n", monkeypatch)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The README's numbers are those of the results, and the report's pictures are those taken."""
+"""The README has the numbers of docs/results, and docs/ has the last pictures of the report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.sim.pictures import DOCS, MANIFEST, TAKEN, file_digest
 ROOT = Path(__file__).parents[2]
 README = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 
-# What the README says, of which studies' rows.
+# Sentences of the README, with the study and the rows of their numbers.
 SENTENCES = {
     "HeMem recovers in {:.0f} s on NEMO's counters; on samples in {:.0f} s (0.02 %), {:.0f} s "
     "(0.005 %) or {:.0f} s (0.1 %)": ("hemem", [

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the headers of fuzz.c: workers, what they know of their telemetries, and one call. */
+/* Shared by the headers of fuzz.c: workers, the telemetries that they remember, and one call. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -199,7 +199,7 @@ static inline int misshapen(struct worker* w, int fd, unsigned long request, con
     case 1: /* of a newer one */
         copy.size = size + below(w, 4096 - size + 1);
         break;
-    case 2: /* larger than is known */
+    case 2: /* larger than the driver knows */
         copy.size = size + 8 + below(w, 256);
         copy.byte[size + below(w, copy.size - size)] = 1 + below(w, 255);
         expected = E2BIG;
@@ -218,7 +218,7 @@ static inline int misshapen(struct worker* w, int fd, unsigned long request, con
     }
     error = call(w, fd, request, &copy);
     EXPECT(w, !expected || error == expected);
-    /* Nobody knows the id of what it added. */
+    /* The id of the added telemetry is unknown. */
     if (!error && _IOC_NR(request) == _IOC_NR(ANEMONE_ADD))
         call(w, fd, ANEMONE_REMOVE,
              &(struct anemone_id){.size = sizeof(struct anemone_id),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The calls of fuzz.c. On a file of the worker's own the results are checked against what it knows;
- * on a file that all workers share (file = NULL) they are not.
+ * The calls of fuzz.c. On a worker's private file the results are checked against the telemetries
+ * that it remembers; on a file that all workers share (file = NULL) they are not.
  */
 #ifndef FUZZ_CALLS_H
 #define FUZZ_CALLS_H
