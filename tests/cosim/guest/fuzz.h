@@ -218,7 +218,7 @@ static inline int misshapen(struct worker* w, int fd, unsigned long request, con
     }
     error = call(w, fd, request, &copy);
     EXPECT(w, !expected || error == expected);
-    /* The id of the added telemetry is unknown. */
+    /* No worker remembers an added telemetry. */
     if (!error && _IOC_NR(request) == _IOC_NR(ANEMONE_ADD))
         call(w, fd, ANEMONE_REMOVE,
              &(struct anemone_id){.size = sizeof(struct anemone_id),

@@ -182,7 +182,7 @@ async def end(beside: list[Any]) -> None:
 
 @cocotb.test()
 async def every_transfer_is_made_once(dut: Any) -> None:
-    """At any clock ratio the device sees each transfer once, in order, and the host gets the answer."""
+    """At any clock ratio the device sees each transfer once and in order, and answers it."""
     for ratio in RATIOS:
         host, device, beside = await running(dut, ratio, "once")
         for _ in range(TRANSFERS):
