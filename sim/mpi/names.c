@@ -18,7 +18,7 @@ struct communicator {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t* sites;          // a hash table of `room` slots, a power of two
+static uint64_t* sites;          // a hash table of `capacity` slots, a power of two
 static unsigned capacity, known; // at most three quarters of the slots are used
 static int keyval = MPI_KEYVAL_INVALID;
 static uint32_t last_id;
@@ -55,13 +55,13 @@ static uint64_t* slot_of(uint64_t address) {
 
 static bool grow(void) {
     uint64_t* const old = sites;
-    const unsigned old_room = capacity, wanted = capacity ? 2 * capacity : 1024;
+    const unsigned old_capacity = capacity, wanted = capacity ? 2 * capacity : 1024;
     uint64_t* const more = calloc(wanted, sizeof *more);
     if (!more)
         return false;
     sites = more;
     capacity = wanted;
-    for (unsigned i = 0; i < old_room; i++)
+    for (unsigned i = 0; i < old_capacity; i++)
         if (old[i])
             *slot_of(old[i]) = old[i];
     free(old);

@@ -39,8 +39,8 @@ def test_each_load_has_its_receive_and_its_source(mpi: str, tmp_path: Path) -> N
         found[next(name for name in BY_HAND if line.endswith(name))][source] += 1
         latencies.setdefault(source, []).append(latency)
     assert found == BY_HAND
-    # Cascade Lake at 2.4 GHz: 5, 14 and 57 cycles, and 7 for the second TLB next_symbol the walk of 512
-    # pages; memory 86 ns, next_symbol a walk of the page table, for which others wait.
+    # Cascade Lake at 2.4 GHz: 5, 14 and 57 cycles, and 7 for the second TLB behind the walk of 512
+    # pages; memory 86 ns, behind a walk of the page table, for which others wait.
     for source, cycles in (("L1", 5), ("L2", 14), ("L3", 57 + 7)):
         assert min(latencies[source]) == pytest.approx(cycles / 2.4, abs=0.01), source
     assert 86 < min(latencies["MEM"]) < 2 * 86
