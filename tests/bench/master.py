@@ -48,7 +48,7 @@ class Master:
         self._offered: dict[str, Request] = {}
         self._next_write: tuple[int, Request] | None = None  # the cycle its address is offered in
         self._data: deque[tuple[tuple[Any, ...], Request, int]] = deque()
-        self._late: deque[Request | None] = deque()  # of each of them, the read that it waits for
+        self._late: deque[Request | None] = deque()  # for each of these, the read that it waits for
         self._reads: defaultdict[int, deque[Request]] = defaultdict(deque)  # accepted, by id
 
     @property
@@ -93,7 +93,7 @@ class Master:
         ready.set(int(self.rng.random() < chance))
 
     def _data_came(self, t: int, *beat: Any) -> None:
-        """R."""
+        """Take a beat of R."""
         self.scoreboard.data(t, *beat)
         id, _, _, last, _ = beat
         if last and self._reads[id]:

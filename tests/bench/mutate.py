@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Breaks the RTL in many ways, and sees that a bench notices each.
+"""Mutation testing of the RTL: checks that a bench notices each mutant.
 
     python -m tests.bench.mutate                     the lists, of all four builds
     python -m tests.bench.mutate flat tiered         of these: engine, expander, tiered, flat
@@ -7,10 +7,10 @@
     python -m tests.bench.mutate --random 200        the lists, and so many changes drawn, a build
     python -m tests.bench.mutate --random 200 --seed 7 --left   what was not noticed, once more
 
-A list (tests/*/mutants*.txt) says what is replaced by what, and why. Drawn are operators, operands
-and constants of the emitted SystemVerilog, its assertions aside. One simulator of a build holds all
-of them; a plusarg chooses. A drawn change that a build's bench does not notice is looked for in
-the other builds, whose benches may. A mutant that was run on the same hardware with the same tests
+A list (tests/*/mutants*.txt) has the replaced text, its replacement and the reason. Random mutants
+change operators, operands and constants of the emitted SystemVerilog, but not its assertions. A
+build's simulator has all of its mutants, and a plusarg selects one. A random mutant that a build's
+bench does not notice is also run in the other builds that have it. A mutant that was run on the same hardware with the same tests
 is not run again, so a stopped campaign resumes. Writes build/mutants/BUILD.json.
 
 A change that cannot be noticed goes into tests/*/equivalents*.txt with the reason.
@@ -42,18 +42,18 @@ from tests.bench.sites import Change, changes, drawn
 from tests.bench.targets import TARGETS, Target
 
 REPORTS = ROOT / "build" / "mutants"
-BAR = 0.97  # of what was drawn
+BAR = 0.97  # share of random mutants that must be noticed
 JOBS = 2
-DRAWN = 10_000  # the first number of those that are drawn
+DRAWN = 10_000  # number of the first random mutant
 
 
 @dataclass
 class Campaign:
     """A target's mutants, the simulator that holds them, and their results.
 
-    listed, random: of the list, and drawn ones. explained: drawn ones that nothing can notice.
-    results: what noticed a mutant, by its name; empty: nothing does. by: mutants noticed, by file
-    and run.
+    listed, random: mutants of the list, and random ones. explained: random ones that no test can
+    notice. results: by name, the failure that noticed a mutant; empty if none did. by: number of
+    noticed mutants by file and run.
     """
 
     target: Target
@@ -64,7 +64,7 @@ class Campaign:
     by: Counter[tuple[str, int]] = field(default_factory=Counter)
 
     def build(self, folder: Path) -> None:
-        """The simulator of all of them. Raises StaleError."""
+        """Build the simulator of all mutants. Raises StaleError."""
         target, self.folder = self.target, folder
         instrument(target.emit(target.build), folder / "rtl", self.all, target.build.top)
         self.sim = simulator(folder / "rtl", folder / "sim", target.build.top, target.visible)
@@ -82,7 +82,7 @@ class Campaign:
             self.limits.append(2 * run() + 20_000)
 
     def noticed(self, mutant: Mutant) -> str:
-        """What notices it: the first line of that; empty: nothing does."""
+        """The first line of the failure that notices the mutant; empty if none does."""
         folder = self.folder / f"run-{mutant.number}"
         chosen = [f"+mutant={mutant.number}", ""]
         runs = list(self.target.runs(self.sim, folder, chosen))
@@ -96,7 +96,7 @@ class Campaign:
                 runs[index]()
         except AssertionError as error:
             if re.search(r"return code: -(2|9|15)\b", str(error)):
-                raise  # stopped from outside, which says nothing
+                raise  # stopped from outside, so there is no result
             self.by[mutant.file, index] += 1
             shown = re.search(r"(Difference|AssertionError|Assertion failed).*", str(error))
             return shown[0][:100] if shown else str(error).splitlines()[0]
@@ -106,19 +106,19 @@ class Campaign:
 
 
 def name(mutant: Mutant) -> str:
-    """What a report calls it."""
+    """The mutant's name in reports."""
     return mutant.change.name if mutant.change else mutant.breaks
 
 
 def shown(mutant: Mutant) -> str:
-    """Where it is, and what it does."""
+    """The mutant's place and change, for output."""
     if not mutant.change:
         return f"{mutant.number} {mutant.breaks}"
     return f"{mutant.file}.sv:{mutant.change.line}: {mutant.where} => {mutant.instead}"
 
 
 def campaign(target: Target, count: int, seed: int) -> Campaign:
-    """A target's list and `count` drawn changes. Raises StaleError."""
+    """A campaign of a target's list and `count` random mutants. Raises StaleError."""
     rtl = target.emit(target.build)
     listed = mutants(target.list)
     if not count:
@@ -154,7 +154,7 @@ def run_mutants(campaign: Campaign, chosen: Sequence[Mutant], verbose: bool) -> 
 
 
 def run_in_other_builds(campaign: Campaign, others: Iterable[str], verbose: bool) -> None:
-    """Run the drawn changes that are not noticed in the other builds that have them."""
+    """Run the random mutants that were not noticed in other builds that have them."""
     for other in others:
         left = [m for m in campaign.random if not campaign.results[name(m)]]
         target = TARGETS[other]
@@ -181,7 +181,7 @@ def run_in_other_builds(campaign: Campaign, others: Iterable[str], verbose: bool
 
 
 def report(target: Target) -> Path:
-    """Where a target's results are."""
+    """The file of a target's results."""
     return REPORTS / f"{target.bench.package.split('.')[1]}-{target.build.name}.json"
 
 
@@ -205,7 +205,7 @@ def earlier_results(campaign: Campaign, left: bool) -> dict[str, str]:
 
 
 def meant(mutant: Mutant, word: str) -> bool:
-    """Whether a word of the command line chooses it: its number, or part of what it is called."""
+    """Whether a word of the command line selects the mutant, by number or by part of its name."""
     if word.isdigit():
         return int(word) == mutant.number
     return word in f"{mutant.breaks} {mutant.file}"

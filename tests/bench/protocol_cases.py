@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traffic on the ports of ports/Ports.sv, a cycle each, that keeps AXI's rules or breaks one.
+"""Traffic on the ports of ports/Ports.sv that keeps AXI's rules or breaks one, cycle by cycle.
 
-A cycle says the pins that are not 0, without the port's name.
+A cycle lists the pins that are not 0, without the port's name.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from itertools import chain, repeat
 
 Cycle = dict[str, int]
 FIXED, INCR, WRAP = range(3)
-LIMIT = 1024  # under way, of a kind
+LIMIT = 1024  # most outstanding transfers of a kind
 
 
 def _pins(channel: str, ready: int = 1, **values: int) -> Cycle:
@@ -45,7 +45,7 @@ def r(id: int = 1, last: int = 1, data: int = 5, resp: int = 0, **more: int) -> 
 NOTHING: Cycle = {}
 RESET: Cycle = {"reset": 1}
 
-# What a sound master and slave do; no rule is broken.
+# Traffic of a correct master and slave.
 SOUND: dict[str, list[Cycle]] = {
     "a read": [ar(), r()],
     "a read that waits": [ar(ready=0), ar(), r(ready=0), r(ready=0), r()],
@@ -71,7 +71,7 @@ SOUND: dict[str, list[Cycle]] = {
     ],
 }  # fmt: skip
 
-# What the checker says of it.
+# The checker's message.
 BROKEN: dict[str, tuple[str, list[Cycle]]] = {
     **{
         f"{name} is taken back": (

@@ -6,14 +6,14 @@
     python -m tests.bench.rtl_coverage --json        counts for scripts
 
 The RTL is the emitted SystemVerilog without its assertions. Verilator counts how often each block
-of statements and each choice of an expression was executed; a line is covered when all of those on
-it were. It counts for each bit both edges. The runs are those of `make mutate`.
+of statements and each choice of an expression was executed; a line is covered when all of them on
+it were. Both edges of each bit are counted. The runs are those of `make mutate`.
 
 tests/bench/uncovered.toml names lines that nothing can execute, with the reason. Writes
 build/coverage-rtl/BUILD.json, and BUILD.txt with the lines that are left.
 
-Exit: 0 when 95 % of the lines of each build are covered, 1 when not, 2 when an exclusion fits no
-line that is left.
+Exit: 0 if 95 % of the lines of each build are covered, 1 if not, 2 if an exclusion matches no
+uncovered line.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ OPTIONS = ("--coverage-line", "--coverage-toggle")
 
 @dataclass(frozen=True)
 class Point:
-    """What Verilator counts: a block or choice on some lines of a file, or an edge of a bit."""
+    """A point that Verilator counts: a block or choice on some lines of a file, or an edge of a bit."""
 
     file: str
     lines: tuple[int, ...]
@@ -54,7 +54,7 @@ class Point:
 
 @dataclass
 class Exclusion:
-    """Lines of a module that nothing can execute: those that match, and why."""
+    """Lines of a module that no test can execute: a pattern, and the reason."""
 
     module: str
     line: re.Pattern[str]
@@ -69,7 +69,7 @@ class Exclusion:
 
 @dataclass
 class Unit:
-    """What was covered of a module: lines and edges, in all and hit, and the lines left."""
+    """A module's coverage: lines and edges, in total and covered, and the uncovered lines."""
 
     lines: int = 0
     hit: int = 0
@@ -120,7 +120,7 @@ def measured(target: Target) -> dict[Point, int]:
 
 
 def units(counts: dict[Point, int], exclusions: list[Exclusion]) -> dict[str, Unit]:
-    """What was covered, by module."""
+    """The coverage by module."""
     lines: dict[tuple[str, int], int] = {}
     found: dict[str, Unit] = defaultdict(Unit)
     for point, count in counts.items():
@@ -146,7 +146,7 @@ def exclusions() -> list[Exclusion]:
 
 
 def shown(name: str, found: dict[str, Unit], console: Console) -> None:
-    """The modules of a build, those with the most lines left first."""
+    """Print the modules of a build, those with the most uncovered lines first."""
     table = Table("module", "lines", "covered", "left", "edges", "toggled", title=name)
     total = sum(found.values(), Unit())
     worst = sorted(found.items(), key=lambda one: (-len(one[1].left), one[0]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a bench's campaign does inside the simulator: seed after seed, and a report.
+"""A bench's campaign inside the simulator: runs seed after seed, and writes a report.
 
 Reads BENCH_SEEDS (first and count) and BENCH_REPORT, where the result goes.
 """

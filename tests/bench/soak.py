@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plays new seeds on every build of every bench until it is stopped or one fails.
+"""Runs new seeds on every build of every bench until it is stopped or one fails.
 
     python -m tests.bench.soak                       until stopped
     python -m tests.bench.soak expander 5000000      one bench, and so many events or beats
@@ -13,7 +13,7 @@ The benches: engine, expander, flat, and tiered, which is the last two together.
 time. Progress is kept in build/soak until the hardware or a test changes, so a soak that was
 stopped continues.
 
-Exit: 0 when stopped or done, 1 when a seed failed; how to repeat it is the last line.
+Exit: 0 if stopped or done, 1 if a seed failed; the last line has the command that repeats it.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ def counting(cycles: int, effect: str, **fields: Any) -> tuple[Script, int]:
 
 
 async def run_script(dut: Any, script: Script) -> tuple[Any, Counter[str]]:
-    """Plays a script. Returns the plan and the coverage."""
+    """Run a script. Returns the plan and the coverage."""
     cover: Counter[str] = Counter()
     driver = Driver(dut, SIZE)
     driver.start()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plays plans on the engine's ports and compares the outputs cycle by cycle.
+"""Runs plans on the engine's ports and compares the outputs cycle by cycle.
 
 The whole plan is known in advance, so a cycle costs one wake-up. At the rising edge cocotb still
 sees the settled values of the cycle: all outputs are compared and the next cycle's inputs are
@@ -97,7 +97,7 @@ class Driver:
         return steps
 
     async def run_plan(self, plan: Plan) -> None:
-        """Play a plan from its first cycle to its last. Raises Difference."""
+        """Run a plan from its first cycle to its last. Raises Difference."""
         edge, strobes, lines, status = self.edge, self._strobes, plan.lines, plan.status
         for t, (step, expected) in enumerate(zip(self._steps(plan), plan.strobes, strict=True)):
             for function, value in step:

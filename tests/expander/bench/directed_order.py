@@ -43,9 +43,9 @@ def answered(environment: Environment) -> list[tuple[int, int]]:
 
 @directed_test
 async def a_line_beside_those_that_wait(environment: Environment) -> None:
-    """Memory owes 9 ids their answers, and lines behind them fill the ring: two lines of other ids
-    take as long as ever, while memory answers one of the 9 and its lines leave. Their places are at
-    the ring's end, or in its first group.
+    """Reads of 9 ids wait for memory, and the lines behind them fill the ring. Two lines of other ids
+    take the usual time while memory answers one of the 9 and its lines leave. They are at the
+    ring's end, or in its first group.
     """
     for cycle in range(20):
         await environment.restart(SEED)
@@ -78,7 +78,7 @@ async def a_line_beside_those_that_wait(environment: Environment) -> None:
 
 @directed_test
 async def lines_take_turns(environment: Environment) -> None:
-    """Lines of 16 ids that could all leave after R was not ready: of any 16, each id has one."""
+    """Lines of 16 ids can all leave after R was not ready: any 16 successive lines have all ids."""
     master, count = environment.masters[0], 0
 
     def source(write: bool, profile: StimulusProfile) -> Request | None:
@@ -99,8 +99,8 @@ async def lines_take_turns(environment: Environment) -> None:
 
 @directed_test
 async def lines_find_their_places_taken(environment: Environment) -> None:
-    """R is not ready, and lines of two ids fill the places of those that wait for others: of 14
-    more ids only some have a place, the others wait for one, and all come.
+    """R is not ready, and lines of two ids fill the entries for waiting lines. Of 14 more ids only
+    some get an entry, the others wait for one, and all lines arrive.
     """
     master = environment.masters[0]
     master.profile = StimulusProfile(aw=0.0, r=0.0)
@@ -116,8 +116,8 @@ async def lines_find_their_places_taken(environment: Environment) -> None:
 
 @directed_test
 async def memory_answers_in_the_next_cycle(environment: Environment) -> None:
-    """Its answers to reads behind lines of the same id are there when it is just known that they
-    have to wait.
+    """Memory answers reads behind lines of the same id in the cycle in which it is decided that they
+    wait.
     """
     for seed in range(6):
         await environment.restart(SEED + seed)
@@ -129,8 +129,8 @@ async def memory_answers_in_the_next_cycle(environment: Environment) -> None:
 
 
 async def max_under_way(environment: Environment, **share: float) -> Counter[str]:
-    """What channel 0 took by the time when memory, which answers nothing, let it take no more; then
-    all is answered.
+    """The requests that channel 0 accepts until it is full, as memory does not answer; then all are
+    answered.
     """
     memory, master = environment.memories[0], environment.masters[0]
     memory.profile = StimulusProfile(answer=0.0)
@@ -160,8 +160,8 @@ async def no_more_writes_than_are_counted(environment: Environment) -> None:
 
 @directed_test
 async def a_burst_that_leaves_its_window(environment: Environment) -> None:
-    """AXI forbids it, as a window is as large as a burst may be: the beats past the end are
-    refused, and take nothing from the lines of the window behind.
+    """AXI forbids such a burst, because a window is as large as the largest burst. Beats past the end
+    are refused, and change no line of the next window.
     """
     environment.judge_hosts(False)
     master, windows = environment.masters[0], environment.windows
@@ -178,8 +178,8 @@ async def a_burst_that_leaves_its_window(environment: Environment) -> None:
 
 @directed_test
 async def windows_move_amid_traffic(environment: Environment) -> None:
-    """Again and again, with reads, writes and bursts of lines offered in every cycle: what each of
-    them meets is what the lockstep says of its cycle.
+    """Windows move repeatedly while reads, writes and bursts of lines are offered in every cycle. Each
+    is decoded with the windows of its cycle.
     """
     for part in (*environment.masters, *environment.memories):
         part.profile = StimulusProfile(telemetry=0.5, bursts=0.3)

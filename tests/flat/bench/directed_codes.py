@@ -34,7 +34,8 @@ PARTS = 8  # rounds of partial writes
 @dataclass(frozen=True)
 class Setup:
     """How the bench keeps words in a memory. near, far: number of lines to read or write in each,
-    all in different sets. gone: how many of them wait in registers behind the memory.
+    all in different sets. in_registers: how many of them wait in registers behind
+    the memory. stalled: the handshake that `part` withholds meanwhile.
     """
 
     memory: FaultMemory

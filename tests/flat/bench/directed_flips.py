@@ -90,7 +90,7 @@ class ExpectedLines:
         self.cover: Counter[str] = Counter()
 
     def judge(self, log: RequestLog, near: Flipping) -> None:
-        """Judge each response of a round by the faults of near memory's words."""
+        """Check each response of a round against the faults of near memory's words."""
         reads: defaultdict[int, deque[Any]] = defaultdict(deque)
         writes: defaultdict[int, deque[int]] = defaultdict(deque)
         for (_, id, resp, data), bad in zip(log.reads, log.poisoned, strict=True):
@@ -133,10 +133,10 @@ class FlipEnvironment(DirectedEnvironment):
     near_type = Flipping
 
     async def round(self, expected: ExpectedLines, rng: Random, count: int) -> None:
-        """Random requests; their responses are judged when all are complete."""
+        """Make random requests, and check their responses when all are complete."""
         latency = rng.choice((1, 8, 40))
         self.power_up(latency)
-        self.near.profile = StimulusProfile(latency=latency)  # its own, not far's
+        self.near.profile = StimulusProfile(latency=latency)  # separate from far memory's
         log = self.answers = RequestLog()
         self.scoreboard = self.master.scoreboard = self.tap.scoreboard = log
         ids = min(8, 1 << self.build.id_bits)
@@ -178,7 +178,7 @@ async def flips_under_traffic_never_give_wrong_data(dut: Any) -> None:
                 for bit in rng.sample(range(near.code.bits), flips):
                     word ^= 1 << bit
                 near.sidebands[set_index] = damaged[set_index] = word
-                near.wrong[set_index]["two"] += 1  # or as bad, if it comes poisoned
+                near.wrong[set_index]["two"] += 1  # one flip is as bad in a poisoned word
             await environment.round(expected, rng, REQUESTS)
             for set_index, word in damaged.items():
                 if near.sidebands[set_index] == word:
@@ -186,7 +186,7 @@ async def flips_under_traffic_never_give_wrong_data(dut: Any) -> None:
             near.damaged, near.faults = {}, Counter(none=1)
             poisoned = {set_index: wrong["poison"] for set_index, wrong in near.wrong.items()}
             near.wrong.clear()
-            for set_index, times in poisoned.items():  # it may still be
+            for set_index, times in poisoned.items():  # still poisoned
                 near.wrong[set_index] += Counter(poison=times)
         await environment.round(expected, rng, 2 * REQUESTS)
         environment.one_place()
