@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutants of the emitted SystemVerilog: one simulator has all of them, and a plusarg selects one."""
+"""Mutants of the emitted SystemVerilog: one simulator has them all, and a plusarg selects one."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ def unmixed(changes: Sequence[Change], listed: Sequence[Mutant], rtl: Path) -> l
 def same(listed: Sequence[Mutant], changes: Sequence[Change], rtl: Path) -> dict[Change, Mutant]:
     """The changes that a list names. Raises StaleError if a named one does not exist.
 
-    A listed place may be a regular expression between slashes, whose group `at` is replaced, and its
-    file a glob pattern, for a change that occurs in many files.
+    A listed place may be a regular expression between slashes, whose group `at` is replaced. Its
+    file may be a glob pattern, for a change that occurs in many files.
     """
     by_place = {(c.file, c.start, c.end, "".join(c.instead.split())): c for c in changes}
     found: dict[Change, Mutant] = {}

@@ -10,8 +10,9 @@
 A list (tests/*/mutants*.txt) has the replaced text, its replacement and the reason. Random mutants
 change operators, operands and constants of the emitted SystemVerilog, but not its assertions. A
 build's simulator has all of its mutants, and a plusarg selects one. A random mutant that a build's
-bench does not notice is also run in the other builds that have it. A mutant that was run on the same hardware with the same tests
-is not run again, so a stopped campaign resumes. Writes build/mutants/BUILD.json.
+bench does not notice is also run in the other builds that have it. A mutant that was run on the
+same hardware with the same tests is not run again, so a stopped campaign resumes. Writes
+build/mutants/BUILD.json.
 
 A change that cannot be noticed goes into tests/*/equivalents*.txt with the reason.
 

@@ -44,7 +44,7 @@ OPTIONS = ("--coverage-line", "--coverage-toggle")
 
 @dataclass(frozen=True)
 class Point:
-    """A point that Verilator counts: a block or choice on some lines of a file, or an edge of a bit."""
+    """What Verilator counts: a block or choice on some lines of a file, or an edge of a bit."""
 
     file: str
     lines: tuple[int, ...]

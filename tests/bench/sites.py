@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """All places of emitted SystemVerilog where an operator, an operand or a constant can be changed.
 
-They are found in slang's syntax tree. Assertions are left out, as they are under `ifndef SYNTHESIS`.
+They are found in slang's syntax tree. Assertions, under `ifndef SYNTHESIS`, are left out.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def changes(rtl: Path) -> list[Change]:
 
 
 def drawn(all_changes: list[Change], count: int, seed: int) -> list[Change]:
-    """Random changes of different places. A place's rank depends only on the seed and its statement, so
-    edits elsewhere hardly change the choice.
+    """Random changes of different places. A place's rank depends only on the seed and its statement,
+    so edits elsewhere hardly change the choice.
     """
 
     def number(*parts: object) -> str:

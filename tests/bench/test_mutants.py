@@ -84,7 +84,7 @@ def test_changes_are_of_operators_operands_and_constants(tmp_path: Path) -> None
 
 
 def test_an_equivalent_of_many_places(tmp_path: Path) -> None:
-    """A regular expression with a file pattern finds its changes, and is refused without a match."""
+    """A regular expression with a file pattern finds its changes; without a match it is refused."""
     (tmp_path / "Part.sv").write_text(PART)
     (tmp_path / "Top.sv").write_text(TOP)
     (tmp_path / "filelist.f").write_text("Top.sv\nPart.sv\n")

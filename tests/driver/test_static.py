@@ -43,7 +43,7 @@ def headers_of(kernel: str) -> Path:
 
 @pytest.mark.parametrize("kernel", ["6.1", "6.12"])
 def test_the_module_builds_without_a_warning(kernel: str, tmp_path: Path) -> None:
-    """The module and the paper's listings build like with DKMS, with stricter warnings and sparse."""
+    """The module and the paper's listings build as with DKMS, with stricter warnings and sparse."""
     headers = headers_of(kernel)
     tree = tmp_path / "driver"  # a copy, because a module's build writes into its source folder
     shutil.copytree(DRIVER, tree, ignore=BUILT)
@@ -223,7 +223,7 @@ def test_a_module_builds_with_the_installed_kernel_interface(tmp_path: Path) -> 
 
 
 def test_install_is_the_module_and_what_programs_need(tmp_path: Path) -> None:
-    """`make install` runs with a kernel build folder and a depmod that only print their arguments."""
+    """`make install` runs with a kernel folder and a depmod that only print their arguments."""
     kernel, root = tmp_path / "kernel", tmp_path / "root"
     driver = tmp_path / "driver"  # a copy, because a build writes Module.symvers into it
     shutil.copytree(DRIVER, driver, ignore=BUILT)

@@ -43,8 +43,8 @@ def answered(environment: Environment) -> list[tuple[int, int]]:
 
 @directed_test
 async def a_line_beside_those_that_wait(environment: Environment) -> None:
-    """Reads of 9 ids wait for memory, and the lines behind them fill the ring. Two lines of other ids
-    take the usual time while memory answers one of the 9 and its lines leave. They are at the
+    """Reads of 9 ids wait for memory, and the lines behind them fill the ring. Two lines of other
+    ids take the usual time while memory answers one of the 9 and its lines leave. They are at the
     ring's end, or in its first group.
     """
     for cycle in range(20):
@@ -116,8 +116,8 @@ async def lines_find_their_places_taken(environment: Environment) -> None:
 
 @directed_test
 async def memory_answers_in_the_next_cycle(environment: Environment) -> None:
-    """Memory answers reads behind lines of the same id in the cycle in which it is decided that they
-    wait.
+    """Memory answers reads behind lines of the same id in the cycle in which it is decided that
+    they wait.
     """
     for seed in range(6):
         await environment.restart(SEED + seed)
@@ -160,8 +160,8 @@ async def no_more_writes_than_are_counted(environment: Environment) -> None:
 
 @directed_test
 async def a_burst_that_leaves_its_window(environment: Environment) -> None:
-    """AXI forbids such a burst, because a window is as large as the largest burst. Beats past the end
-    are refused, and change no line of the next window.
+    """AXI forbids such a burst, because a window is as large as the largest burst. Beats past its
+    end are refused, and change no line of the next window.
     """
     environment.judge_hosts(False)
     master, windows = environment.masters[0], environment.windows
@@ -178,8 +178,8 @@ async def a_burst_that_leaves_its_window(environment: Environment) -> None:
 
 @directed_test
 async def windows_move_amid_traffic(environment: Environment) -> None:
-    """Windows move repeatedly while reads, writes and bursts of lines are offered in every cycle. Each
-    is decoded with the windows of its cycle.
+    """Windows move repeatedly while reads, writes and bursts of lines are offered in every cycle.
+    Each is decoded with the windows of its cycle.
     """
     for part in (*environment.masters, *environment.memories):
         part.profile = StimulusProfile(telemetry=0.5, bursts=0.3)
