@@ -67,8 +67,8 @@ def changes(rtl: Path) -> list[Change]:
 
 
 def drawn(all_changes: list[Change], count: int, seed: int) -> list[Change]:
-    """Random changes of different places. A place's rank depends only on the seed and its statement,
-    so edits elsewhere hardly change the choice.
+    """Random changes of different places. Their rank depends only on seed and statement, so edits
+    elsewhere hardly change the choice.
     """
 
     def number(*parts: object) -> str:

@@ -14,10 +14,8 @@ from tests.bench.pins import text_reader, text_writer
 
 EVERY = (1, 12)  # minimum and maximum cycles between two flips
 SOON = 3  # cycles
-PART, LAST = (
-    64,
-    72,
-)  # data bits of a code word's parts (Secded): of each part, and at most of the last one
+# Data bits of a code word's parts (Secded): of each part, and at most of the last one.
+PART, LAST = 64, 72
 EMITTED = ("ram_ext", "memory_ext", "words_ext")  # of a Queue, a Ram1R1W, a VotedRamCopy
 
 

@@ -46,11 +46,8 @@ map = "identity"
 # Memstrata's machines, whose pages are regions of the rule: first and last; outliers by interval.
 MACHINES = {"calm": (0, 99), "slow": (100, 199), "late": (200, 299)}
 OUTLIERS = ({"slow"}, {"slow", "late"}, {"slow", "late"})
-SIZE, DEDICATED_PAGES, METRIC = (
-    100,
-    30,
-    dict.fromkeys(METRICS, 5.0),
-)  # pages; those that are dedicated
+SIZE, DEDICATED_PAGES = 100, 30
+METRIC = dict.fromkeys(METRICS, 5.0)
 HOST = f'ratio = {RATIO}\ntelemetry = "misses"\n' + "".join(
     f'[[vm]]\nname = "{name}"\ncores = "{i}"\npages = {SIZE}\ndedicated = {DEDICATED_PAGES}\n'
     f'regions = "{first}-{last}"\n'

@@ -125,9 +125,8 @@ def structures() -> dict[str, list[str]]:
     """The members of the header's structures by name, without flexible arrays."""
     found = {}
     text = re.sub(r"/\*.*?\*/", "", UAPI.read_text(), flags=re.S)
-    text = re.sub(
-        r"union \{(.*?)\};", r"\1", text, flags=re.S
-    )  # members of an anonymous union belong to the structure
+    # Members of an anonymous union are members of the structure.
+    text = re.sub(r"union \{(.*?)\};", r"\1", text, flags=re.S)
     for name, body in re.findall(r"struct (anemone_\w+) \{(.*?)\};", text, re.S):
         members = []
         for declaration in body.split(";"):

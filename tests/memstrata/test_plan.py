@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Listing 1 of Memstrata, by hand and by what must hold of any round."""
+"""Listing 1 of Memstrata, by hand and by invariants of any round."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def machines(draw: st.DrawFn) -> list[Vm]:
 
 
 def listing_1(vms: list[Vm], ratio: float) -> list[tuple[str, str, int]]:
-    """The paper's text, line by line, with whole pages and what is known to be dedicated."""
+    """The paper's listing line by line, with whole pages and known dedicated pages."""
 
     def comparator(one: Vm, other: Vm) -> bool:
         if one.is_outlier != other.is_outlier:
@@ -109,7 +109,7 @@ def test_a_round_is_listing_1(vms: list[Vm], ratio: float) -> None:
 
 
 def test_nobody_moves_more_pages_than_it_has() -> None:
-    """Also where the product with the step's ratio is rounded up."""
+    """This also holds where the product with the step's ratio is rounded up."""
     maximum = (1 << 64) - 1
     assert moved(Vm("a", maximum, False, 1.0), Vm("b", maximum, True, 1.0), ratio=1.0) == [
         ("a", "b", maximum)
@@ -142,7 +142,7 @@ def headroom(vm: Vm) -> int:
 
 @given(machines())
 def test_nothing_is_left_to_do(vms: list[Vm]) -> None:
-    """The highest outlier got its step, or everyone below it gave theirs."""
+    """The worst outlier got its whole step, or all machines below it gave theirs."""
     found = plan(vms, 0.1)
     ranked = sorted(vms, key=lambda vm: (vm.is_outlier, vm.avg_miss_count))
     if len(ranked) < 2 or not ranked[-1].is_outlier:
@@ -161,7 +161,7 @@ def launched(*dedicated: int, new: int, share: float) -> list[tuple[str, str, in
 
 
 def test_a_new_machine_gets_the_systems_share() -> None:
-    """30 of its 90 pages (§4.3: 33 %), the same from each; who has less gives what there is."""
+    """It gets 30 of its 90 pages (§4.3: 33 %), equally from each; a machine with less gives all."""
     third = 1 / 3 + 1e-9
     assert launched(50, 50, 50, new=0, share=third) == [
         ("vm0", "n", 10), ("vm1", "n", 10), ("vm2", "n", 10),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`anemone memstrata run`: what perf and anemonectl print, HOST.toml, and the simulator's plan."""
+"""`anemone memstrata run`: output of perf and anemonectl, HOST.toml, and the simulator's plan."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from anemone.studies.mixes import Mix, Policy
 from tests.commands import assert_refused, one_line, run
 from tests.memstrata.test_mixes import job
 
-# A second of a core at 3 GHz half the time (TSC 2 GHz): 300 cycles a miss of the L3, 150 of the
-# L2, 60 a walk; 7 requests and 4 misses of the L2 in a thousand instructions.
+# A second of a core that runs at 3 GHz half of the time (TSC 2 GHz). An L3 miss takes 300 cycles,
+# an L2 miss 150 and a page walk 60; 7 requests and 4 L2 misses per thousand instructions.
 CORE = {
     "instructions": 1e9, "cycles": 1.5e9, "ref_tsc": 1e9, "tsc": 2e9, "l3_pending": 3e8,
     "l3_reads": 1e6, "l2_pending": 6e8, "l2_reads": 4e6, "walk_cycles": 6e6, "walks": 1e5,
@@ -36,7 +36,7 @@ CORE = {
 
 
 def printed(t: float, cores: Mapping[int, dict] | None = None) -> list[str]:
-    """As `perf stat -A -x, -I` does."""
+    """The output of `perf stat -A -x, -I`."""
     cores = cores or {0: CORE, 3: CORE}
     return [
         f"     {t:.9f},CPU{c},{v:.0f},,{n},1000000000,100.00,,"
@@ -67,7 +67,7 @@ def test_every_event_is_asked_for_with_those_it_is_compared_to() -> None:
 
 
 def command(folder: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in for a program, first in the path."""
+    """A replacement for a program, first in PATH."""
     (folder / name).write_text("#!/bin/sh\n" + text)
     (folder / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(folder), prepend=":")
@@ -155,7 +155,7 @@ def judged(name: str, misses: float | None = None) -> Measured:
 
 
 def test_misses_are_those_of_the_machines_regions() -> None:
-    """By difference, from the first call on; a device that was reset began anew."""
+    """Misses are differences from the first call on; after a device's reset they start again."""
     reads = iter([
         {(0, 0): 5, (1, 0): 7}, {(0, 0): 6, (1, 0): 7, (2, 1): 10, (9, 0): 99},
         {(0, 0): 6, (1, 0): 3, (2, 1): 10},
@@ -168,7 +168,7 @@ def test_misses_are_those_of_the_machines_regions() -> None:
 
 @pytest.mark.parametrize("done", [True, False])
 def test_what_would_be_exchanged(done: bool) -> None:
-    """Taken for done, the lender runs out of pages; else each round begins anew."""
+    """If exchanges count as done the donor runs out of pages; otherwise each round starts again."""
     some = [{vm.name: judged(vm.name, 100.0) for vm in FILE.machines}] * 5
     found = list(rounds(FILE, None, iter(some), done))
     pages = [[m.exchange.pages for m in r.moved] for r in found]
@@ -183,7 +183,7 @@ def test_what_would_be_exchanged(done: bool) -> None:
 
 
 def test_which_pages_should_be_dedicated() -> None:
-    """Where a region is a page: those that miss most, each in one exchange only."""
+    """If regions are pages, those with most misses are listed, each in one exchange only."""
     first, slow = FILE.machines
     regions = tuple(range(100, 200))
     other = replace(first, name="more", regions=())
@@ -208,7 +208,7 @@ def test_which_pages_should_be_dedicated() -> None:
 
 
 def test_processor_time_is_that_of_all_processes(tmp_path: Path) -> None:
-    """Of this one, of what it waited for, and of what it started and still runs."""
+    """Processor time of the process, its ended children, and its running children."""
 
     def process(pid: int, parent: int, times: str) -> None:
         (tmp_path / str(pid)).mkdir()
@@ -227,18 +227,18 @@ def test_processor_time_is_that_of_all_processes(tmp_path: Path) -> None:
 
 
 def by_requests(readings: Mapping[str, Reading]) -> dict[str, Judged]:
-    """Jobs made by hand ask memory as often as they are slow."""
+    """The request rate of the jobs by hand follows their slowdown."""
     return {n: Judged(r.metrics["requests"] > 0.05, r.misses) for n, r in readings.items()}
 
 
 def test_the_plan_is_the_simulators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the counters that the simulator's machines had, through files: the same exchanges."""
+    """The counters of the simulator's machines, through files, give the same exchanges."""
     jobs = [job("a", 0.5), job("b", 0.2), job("c", 0.04), job("d", 0.0)]
     mix = Mix(jobs, 0.33, Policy(by_requests))
     seen: list[dict[str, Measured]] = []
     there, before = [], {}
     its_round = mix.host.round
-    monkeypatch.setattr(mix.host, "_given", list)  # what is free is not a dry run's
+    monkeypatch.setattr(mix.host, "_given", list)  # a dry run has no free pages
 
     def watched(readings: Mapping[str, Reading]) -> list:
         if not before:
@@ -267,7 +267,7 @@ def test_the_plan_is_the_simulators(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def in_files(folder: Path, host: str = HOST, **changed: object) -> list[str]:
-    """The command on HOST and two intervals of its machines."""
+    """Files of the command: HOST, and two intervals of its machines."""
     (folder / "host.toml").write_text(host)
     rows = [{vm.name: judged(vm.name, 100.0) for vm in FILE.machines}] * 2
     content = counters(rows)
@@ -280,7 +280,7 @@ def in_files(folder: Path, host: str = HOST, **changed: object) -> list[str]:
 
 
 def test_the_command(tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Misses are anemonectl's, where HOST.toml names a telemetry."""
+    """Misses come from anemonectl if HOST.toml names a telemetry."""
     content = json.dumps({"counters": [{"region": 1, "offset": 0, "value": 9}]})
     command(tmp_path, "anemonectl", f"echo '{content}'\n", monkeypatch)
     words = in_files(tmp_path)
@@ -365,7 +365,7 @@ def test_machines_are_those_of_the_host(tmp_path: Path, capsys) -> None:
 
 
 def test_the_command_needs_no_compiler(tmp_path: Path) -> None:
-    """A host has a Python, but what numba loads it need not have."""
+    """A host has Python, but not the libraries that numba loads."""
     words = in_files(tmp_path, HOST.replace('telemetry = "misses"\n', "").replace(
         'regions = "0,2-3"', "").replace('regions = "1"', ""))  # fmt: skip
     program = "import sys; sys.modules['numba'] = None; from anemone.cli import main; main()"

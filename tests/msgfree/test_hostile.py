@@ -186,7 +186,6 @@ def test_fortrans_receives_are_where_the_program_calls_them(
     for one in rank.records:
         called = at[rank.sites[int(one["site"])]]
         assert Path(called.file).name == "fortran.f90"
-        text = " ".join(
-            source[called.line - 2 : called.line]
-        )  # that of a continued call is its end
+        # The line of a continued call is its last one.
+        text = " ".join(source[called.line - 2 : called.line])
         assert f"MPI_{KINDS[one['kind']]}(" in text, (one, called)
