@@ -114,7 +114,7 @@ void show(const Session& session, const anemone_record& record) {
     }
 }
 
-/* Prints at most `most` waiting events of one device; returns their number. */
+/* Prints at most `max_count` waiting events of one device; returns their number. */
 size_t show_waiting(const Session& session, size_t max_count, bool json) {
     std::array<anemone_record, AT_ONCE> records;
     auto wanted = std::span(records).first(std::min(max_count, records.size()));

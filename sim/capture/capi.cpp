@@ -66,7 +66,7 @@ std::uint64_t anemone_filter_translate(anemone_filter* f, std::uint64_t address)
     return f->filter.translate(address);
 }
 
-// Moves up to `most` recorded events to the caller, two words each. Returns their number.
+// Moves up to `limit` recorded events to the caller, two words each. Returns their number.
 std::size_t anemone_filter_take(anemone_filter* f, std::uint64_t* words, std::size_t limit) {
     f->filter.deliver();
     const std::size_t n = f->events.size() < limit ? f->events.size() : limit;

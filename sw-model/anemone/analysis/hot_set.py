@@ -63,7 +63,7 @@ def hot_set(counts: np.ndarray) -> HotSet:
 
 
 def hot_traffic(earlier: np.ndarray, now: np.ndarray, size: int) -> float:
-    """Accesses in `now` to the `size` hottest pages of `known`, over those to its own hottest."""
+    """Accesses in `now` to the `size` hottest pages of `earlier`, over those to its own hottest."""
     old = np.argsort(-earlier, kind="stable")[:size]
     old = old[earlier[old] > 0]  # an untouched page is never hot
     best = np.partition(now, len(now) - size)[-size:].sum()

@@ -133,7 +133,7 @@ class Table:
     def real(
         self, key: str, minimum: float = -math.inf, above: bool = False, maximum: float = math.inf
     ) -> float:
-        """A finite number of at least `least` (with `above`, more than it) and at most `most`."""
+        """A finite number from `minimum` (with `above`, more than it) to `maximum`."""
         value = self.content.get(key)
         if type(value) in (int, float):
             try:

@@ -34,5 +34,5 @@ class ByFrame:
 
 
 def first_that_fit(frames: np.ndarray, sizes: np.ndarray, capacity: float) -> np.ndarray:
-    """The first units that together have at most `most` frames."""
+    """The first units that together have at most `capacity` frames."""
     return frames[np.cumsum(sizes) <= capacity]

@@ -27,15 +27,15 @@ _STEPS = (
 )  # fmt: skip
 # Share of the workloads within the bounds, in % (§4.1.1 and §4.1.2).
 _PAPER = dict(zip((words for _, words, *_ in _STEPS), (95.0, 78.0, 12.0, 70.0), strict=False))
-_READS = 1.0  # least demand reads per thousand instructions for meaningful latency and MLP
+_READS = 1.0  # demand reads per thousand instructions that give meaningful latency and MLP
 PARTS = ("S_DRd", "S_Cache", "S_Store")
 
 
 def rows(name: str, judged: Sequence, compare: Callable[[str, list, list, str], list[Row]]) -> list:
     """Rows on the workloads that do not saturate the slow memory.
 
-    judged: objects of camp_judge.Judged. least: makes the rows that compare predicted and measured
-    slowdowns.
+    judged: objects of camp_judge.Judged. compare: makes the rows that compare predicted and
+    measured slowdowns.
     """
     reading = [j for j in judged if reads(j)]
     if len(reading) < 2:

@@ -164,7 +164,7 @@ def pearson(a: list[float], b: list[float]) -> float:
 
 
 def within(a: list[float], b: list[float], maximum: float) -> float:
-    """Percentage of the pairs that differ by at most `most`."""
+    """Percentage of the pairs that differ by at most `maximum`."""
     return float(100 * np.mean(np.abs(np.subtract(a, b)) <= maximum))
 
 

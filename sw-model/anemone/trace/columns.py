@@ -34,7 +34,7 @@ class Form(IntEnum):
 class Column:
     """A column of a trace.
 
-    dtype: of its array. most: the largest value of form NUMBER; None for the device's last byte.
+    dtype: of its array. maximum: the largest value of form NUMBER; None for the device's last byte.
     words: the allowed values for error messages; {last} and {gib} stand for the device's size.
     """
 

@@ -124,7 +124,7 @@ def scan(text, forms, maximum, out):  # type: ignore[no-untyped-def]
     """Parse text, uint8, into out, uint64[fields + 1, rows], which has a row for each field and one
     for line numbers.
 
-    forms, most: the Form and the largest value of each field. Returns (rows, line, error, field,
+    forms, maximum: the Form and the largest value of each field. Returns (rows, line, error, field,
     first, last). For an error these are its row (from 0), its line (from 1), its field, and the
     place of the value in the text. Blank lines, blanks around fields and a pair of double quotes
     are skipped.

@@ -56,7 +56,7 @@ def scan(text, forms, minimum, out):  # type: ignore[no-untyped-def]
     """Parse text, uint8, into out, uint64[fields + 1, rows], which has a row for each field and one
     for line numbers.
 
-    forms: of each field. least: number of required fields; others may be ABSENT. Returns (rows,
+    forms: of each field. minimum: number of required fields; others may be ABSENT. Returns (rows,
     line, error, field, first, last) like csvscan.scan.
     """
     row, line, at, end = 0, 0, 0, len(text)

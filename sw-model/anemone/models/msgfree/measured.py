@@ -26,7 +26,7 @@ _LINE, _LOAD_BYTES = 64, 8  # counters do not say how wide a load is: a double's
 
 @dataclass(frozen=True)
 class Unit:
-    """What samples loads. record: perf's words. least: its shortest period; step: of what it is a
+    """What samples loads. record: perf's words. minimum: its shortest period; step: of what it is a
     multiple. loads, l1_miss, l3_miss: events of the ranks. reads: of memory, `of_machine` or of the
     ranks, so many bytes a count. l1_hit: cycles where it tells none of a hit in L1.
     """
