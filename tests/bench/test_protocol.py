@@ -39,9 +39,9 @@ def messages() -> dict[str, list[str]]:
 @pytest.mark.xdist_group("protocol")
 @pytest.mark.parametrize(("port", "name"), CASES)
 def test_each_rule_is_checked(port: str, name: str, messages: dict[str, list[str]]) -> None:
-    wanted, _ = CASES[port, name]
+    expected, _ = CASES[port, name]
     errors = messages[f"{port} {name}"]
-    assert bool(errors) == bool(wanted), errors
-    if wanted:
+    assert bool(errors) == bool(expected), errors
+    if expected:
         assert all(error.startswith(f"{port}_checker") for error in errors), errors
-        assert any(wanted in error for error in errors), errors
+        assert any(expected in error for error in errors), errors

@@ -242,10 +242,10 @@ def test_a_tool_that_fails_says_where() -> None:
 
 @pytest.mark.parametrize("name", ["agilex", "ecp5"])
 def test_tools_are_locked_and_explained(name: str) -> None:
-    wanted, lock = (
+    requirements, lock = (
         (ROOT / f"fpga/synth/tools/{name}.{kind}").read_text() for kind in ("in", "lock")
     )
-    pins = [line for line in wanted.splitlines() if "==" in line]
+    pins = [line for line in requirements.splitlines() if "==" in line]
     entries = re.split(r"\n(?=\S)", lock.strip())
     assert all("--hash=sha256:" in entry for entry in entries)
     assert {entry.split(" ")[0] for entry in entries} >= set(pins)

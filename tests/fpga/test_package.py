@@ -128,9 +128,9 @@ def test_every_pin_is_constrained_once(made: tuple[str, Path]) -> None:
     text = (folder / f"{name}.sdc").read_text()
     clocks = ports_of(text, "create_clock")
     for way, command in (("in", "set_input_delay"), ("out", "set_output_delay")):
-        wanted = [pin for pin, (of, _) in pins(folder, name).items() if of == way]
+        expected = [pin for pin, (of, _) in pins(folder, name).items() if of == way]
         given = Counter(ports_of(text, command) + (clocks if way == "in" else []))
-        assert given == Counter(wanted)
+        assert given == Counter(expected)
     assert ("set_false_path" in text) == (len(clocks) > 1)
 
 

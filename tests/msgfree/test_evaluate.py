@@ -135,8 +135,8 @@ def test_latency_deducts_what_is_bandwidth() -> None:
     middle = Metrics(0.18 * 73, 0.3, 0.425 * 307.2, 0.0, 0.9)
     first, later = weights(middle, MACHINE)
     assert first == pytest.approx({"MBW": 0.25, "MLAT": 0.75, "Compute": 0.0})
-    wanted = {"MBW": 0.2, "MLAT": 0.6, "CBW": 0.2, "CLAT": 0.0, "Compute": 0.0}
-    assert later == pytest.approx(wanted)
+    expected = {"MBW": 0.2, "MLAT": 0.6, "CBW": 0.2, "CLAT": 0.0, "Compute": 0.0}
+    assert later == pytest.approx(expected)
 
 
 def test_a_stream_by_hand() -> None:

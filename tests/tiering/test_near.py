@@ -95,8 +95,8 @@ def test_each_outcome_is_the_fast_models(
     found, state = np.zeros(3000, np.int8), near.make(config)
     near.outcomes(state, addr, write, found)
     memory = flat_fast.FlatMemory(config)
-    wanted = memory.accesses(addr, write)
-    assert np.array_equal(np.where(found == near.COUNTED, MISS, found), wanted)
+    expected = memory.accesses(addr, write)
+    assert np.array_equal(np.where(found == near.COUNTED, MISS, found), expected)
     assert near.counts(state) == memory.counts
 
 

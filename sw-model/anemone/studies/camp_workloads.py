@@ -170,9 +170,9 @@ def captured(name: str, folder: Path) -> np.ndarray:
         if done.returncode:
             reason = (done.stderr.splitlines() or [f"status {done.returncode}"])[-1]
             raise InputError("study", "capturing", name, Bare(reason), "a capture that ends well")
-        aside = kept.with_suffix(".part.npy")
-        np.save(aside, operations_of(folder / "instructions" / f"{name}.parquet"))
-        aside.replace(kept)
+        temporary = kept.with_suffix(".part.npy")
+        np.save(temporary, operations_of(folder / "instructions" / f"{name}.parquet"))
+        temporary.replace(kept)
     return np.load(kept)
 
 
@@ -187,9 +187,9 @@ def _words(name: str, folder: Path) -> list[str]:
         if word in made:
             path, content = made[word]
             if not path.exists():
-                aside = path.with_suffix(".part")
-                aside.write_text(content(), encoding="ascii")
-                aside.replace(path)
+                temporary = path.with_suffix(".part")
+                temporary.write_text(content(), encoding="ascii")
+                temporary.replace(path)
             word = str(path)
         words.append(word)
     found = _compiler() if words[0] == "cc1" else shutil.which(words[0])

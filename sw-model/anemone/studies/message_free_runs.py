@@ -83,17 +83,19 @@ def _settings(values: Mapping[str, str] = OPEN_MPI) -> Iterator[None]:
 
 def _recorded(words: Sequence[str], period: int) -> tuple[list[Rank], Loads]:
     program = example(words[0], compiler_beside(launcher()))
-    with tempfile.TemporaryDirectory(prefix="anemone-study-") as aside:
-        ranks, loads = _run([program, *words[1:]], Path(aside), period)
+    with tempfile.TemporaryDirectory(prefix="anemone-study-") as temporary:
+        ranks, loads = _run([program, *words[1:]], Path(temporary), period)
         assert loads is not None
         return ranks, loads
 
 
-def _run(words: Sequence[str], aside: Path, period: int | None) -> tuple[list[Rank], Loads | None]:
+def _run(
+    words: Sequence[str], temporary: Path, period: int | None
+) -> tuple[list[Rank], Loads | None]:
     """Trace a program that runs in this folder. period: None for no loads."""
-    out = aside / "run"
+    out = temporary / "run"
     with _settings():
-        code = record([launcher(), "-n", str(RANKS), "-wdir", str(aside), *words], out, None,
+        code = record([launcher(), "-n", str(RANKS), "-wdir", str(temporary), *words], out, None,
                       Modelled(CORE, period) if period else None)  # fmt: skip
     if code:
         raise InputError("study", Path(words[0]).name, "exit code", code, "0")
@@ -128,8 +130,10 @@ def other(name: str, period: int | None) -> dict[str, Any]:
     """The call sites of a third-party program, by name and in `evaluate`'s format. compute_ns: None
     without loads.
     """
-    with tempfile.TemporaryDirectory(prefix="anemone-study-") as aside:
-        ranks, loads = _run(prepare(name, Path(aside), RANKS, LAMMPS_STEPS), Path(aside), period)
+    with tempfile.TemporaryDirectory(prefix="anemone-study-") as temporary:
+        ranks, loads = _run(
+            prepare(name, Path(temporary), RANKS, LAMMPS_STEPS), Path(temporary), period
+        )
         sites = predict(ranks, read_parameters(), loads=loads)
     return {
         "sites": [

@@ -115,9 +115,9 @@ def kept_at(folder: Path, module: str, point: Point) -> Path:
 
 def keep(path: Path, answer: dict[str, Any]) -> None:
     """Write an answer atomically, also if several processes write it at the same time."""
-    aside = path.with_suffix(f".{os.getpid()}")
-    aside.write_text(json.dumps(answer), encoding="utf-8")
-    aside.replace(path)
+    temporary = path.with_suffix(f".{os.getpid()}")
+    temporary.write_text(json.dumps(answer), encoding="utf-8")
+    temporary.replace(path)
 
 
 def read_kept(path: Path) -> dict[str, Any]:

@@ -64,8 +64,8 @@ async def expect(
     assert await host.get(reg.ERROR_STATUS) & (CORRECTED | UNCORRECTED) == (
         UNCORRECTED if double else CORRECTED
     )
-    wanted = {"memory": memory, "uncorrected": double, "valid": 1} | whose
-    assert await first(host) == {name: value for name, value in wanted.items() if value}, memory
+    expected = {"memory": memory, "uncorrected": double, "valid": 1} | whose
+    assert await first(host) == {name: value for name, value in expected.items() if value}, memory
     await cleared(host)
 
 
@@ -204,8 +204,8 @@ async def misses(host: Host, key: int, before: int) -> None:
     await host.touch(0x1000 * key, 2)
     assert await host.get(reg.pipeline(0, reg.COUNTERS["unmapped"])) == before + 2
     assert (await fault_counts(host))[1] == before + 2
-    wanted = {"memory": FaultMemory.TABLES, "uncorrected": 1, "set_valid": 1, "valid": 1}
-    assert await first(host) == wanted
+    expected = {"memory": FaultMemory.TABLES, "uncorrected": 1, "set_valid": 1, "valid": 1}
+    assert await first(host) == expected
     entry = registers.FAULT_SET.unpack(await host.get(registers.FAULT_SET.offset))
     assert entry["line"] == key
 
@@ -224,8 +224,8 @@ async def flipped_bits_of_a_table(host: Host) -> None:
         await host.touch(0x3000)
         await host.map(0, (2, 10))
     await host.touch(0x2000, 4)
-    wanted = [COUNTED[0], COUNTED[1], COUNTED[2] + (4 << 32), COUNTED[3] + (2 << 48), *[0] * 4]
-    assert await host.line(0, 0) == wanted
+    expected = [COUNTED[0], COUNTED[1], COUNTED[2] + (4 << 32), COUNTED[3] + (2 << 48), *[0] * 4]
+    assert await host.line(0, 0) == expected
     assert await host.get(reg.pipeline(0, reg.COUNTERS["unmapped"])) == 4
 
 
@@ -278,8 +278,8 @@ async def one_that_is_not_corrected_goes_before_one_that_is(host: Host) -> None:
             await access(host, True, double)
     assert await fault_counts(host) == (4, 4)
     assert await host.get(reg.ERROR_STATUS) == CORRECTED | UNCORRECTED
-    wanted = {"memory": FaultMemory.WRITE_ORDER, "channel": 1, "uncorrected": 1, "valid": 1}
-    assert await first(host) == wanted
+    expected = {"memory": FaultMemory.WRITE_ORDER, "channel": 1, "uncorrected": 1, "valid": 1}
+    assert await first(host) == expected
     await cleared(host)
     assert await fault_counts(host) == (4, 4)
     assert (await host.get(registers.FAULTS_CORRECTED.offset)) == 4

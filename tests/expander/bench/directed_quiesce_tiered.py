@@ -22,7 +22,7 @@ def busy(environment: TieredEnvironment, seed: int) -> None:
     """
     for master, traffic in zip(environment.masters, environment.traffic, strict=True):
         traffic.focus()
-        traffic.rival()
+        traffic.draw_sets()
         master.profile = StimulusProfile(ahead=0.5, bursts=0.2, w=(1.0, 0.3)[seed % 2])
     for memory in environment.memories:
         memory.profile = StimulusProfile(latency=(20, SLOW)[seed // 2 % 2])

@@ -162,7 +162,7 @@ class Lockstep:
         hold = self._rule(t)
         probe = self._probe
         if probe["table_valid"]() and probe["table_ready"]():
-            self._wanted(self.tables, t, "table entry")
+            self._check_queued(self.tables, t, "table entry")
             p, key, base, mapped = self.tables.popleft()
             self.models[p].set_translation(key, base, mapped)
             busy = self._requests or any(s.reserved or s.waiting for s in self.slots)
@@ -171,10 +171,10 @@ class Lockstep:
             self._slot(t, c, slots, hold)
         self._latch(t)
         if probe["clear_valid"]():
-            self._wanted(self.clears, t, "clear")
+            self._check_queued(self.clears, t, "clear")
             self._clear(t, self.clears.popleft(), probe["clear_bits"]())
 
-    def _wanted(self, queue: deque[Any], t: int, what: str) -> None:
+    def _check_queued(self, queue: deque[Any], t: int, what: str) -> None:
         if not queue:
             raise Difference(f"cycle {t}: the engine takes a {what} that was not written")
 
@@ -189,7 +189,7 @@ class Lockstep:
         if any(slots.reserved for slots in self.slots):
             self.cover["control/rule/waits for serial RMW"] += 1
             return True
-        self._wanted(self.rules, t, "rule")
+        self._check_queued(self.rules, t, "rule")
         p, rule, enable = self.rules.popleft()
         self.models[p].rule, self.models[p].on = rule, enable
         self.loading = True

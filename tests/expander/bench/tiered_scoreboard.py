@@ -122,9 +122,9 @@ class TieredScoreboard(Scoreboard):
             return
         self.log.append((t, "B", id, resp))
         _, beats = self.writes[id].popleft()
-        wanted = max(self._wanted(t, beat) for beat in beats)
-        if resp != wanted:
-            self.fail(t, f"the write of id {id} is answered {resp}, not {wanted}")
+        expected = max(self._expected(t, beat) for beat in beats)
+        if resp != expected:
+            self.fail(t, f"the write of id {id} is answered {resp}, not {expected}")
         self.counts["error memory_write"] += resp >> 1
 
     def data(self, t: int, id: int, data: str, resp: int, last: int, user: int) -> None:
@@ -135,14 +135,14 @@ class TieredScoreboard(Scoreboard):
         self.log.append((t, "R", id, resp, last, user))
         self.counts["read beats"] += 1
         _, beat = self.reads[id].popleft()
-        wanted = self._wanted(t, beat), beat.last, beat.poison
-        if (resp, last, user) != wanted:
-            self.fail(t, f"{beat.addr:#x}: resp, last, poison {resp, last, user}, not {wanted}")
+        expected = self._expected(t, beat), beat.last, beat.poison
+        if (resp, last, user) != expected:
+            self.fail(t, f"{beat.addr:#x}: resp, last, poison {resp, last, user}, not {expected}")
         if resp == OKAY and (seen := int(data, 2).to_bytes(64, "little")) != beat.data:
             self.fail(t, f"{beat.addr:#x}: {seen.hex()}, not {beat.data.hex()}")
         self.counts["error memory_read"] += resp >> 1
 
-    def _wanted(self, t: int, beat: Beat) -> int:
+    def _expected(self, t: int, beat: Beat) -> int:
         """The answer to a beat that may be answered now."""
         if beat.resp is None:
             self.fail(t, f"{beat.addr:#x} is answered before the controller took it")

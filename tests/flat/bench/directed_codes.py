@@ -83,7 +83,7 @@ class Codes(DirectedEnvironment):
     async def restart_empty(self) -> None:
         """Power up."""
         await self.begin(FlatConfig(LINES, self.build.ratio))
-        self.wanted = Lines(lambda line: line)
+        self.expected = Lines(lambda line: line)
         self.faults = Faults(self.dut)
         self.watchers = [self.faults]
 
@@ -135,7 +135,7 @@ class Codes(DirectedEnvironment):
     def _compare(self, setup: Setup) -> None:
         answers = zip(self.lines, self.answers.reads, self.answers.poisoned, strict=True)
         for line, (_, _, resp, data), bad in answers:
-            assert bad or resp != OKAY or data == self.wanted.read(line)[0], (setup, line)
+            assert bad or resp != OKAY or data == self.expected.read(line)[0], (setup, line)
 
     def _ask(self, setup: Setup) -> list[int]:
         """The requested lines."""
@@ -149,7 +149,7 @@ class Codes(DirectedEnvironment):
             if setup.writes:
                 data, strobe = bits(self.rng.getrandbits(512)), self.rng.getrandbits(64)
                 request.data = [(data, strobe, 0)]
-                self.wanted.write(line, data, strobe, 0)
+                self.expected.write(line, data, strobe, 0)
             self.todo.append(request)
         return lines
 

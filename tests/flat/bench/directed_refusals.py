@@ -58,8 +58,8 @@ async def a_refused_step_loses_no_line(dut: Any) -> None:
         counted = {
             name: int(getattr(dut, f"counters_{name}Errors").value) for name in ("near", "far")
         }
-        wanted = {name: int(name == port and not unmet) for name in counted}
-        assert counted == wanted, f"{case}: {counted}"
+        expected = {name: int(name == port and not unmet) for name in counted}
+        assert counted == expected, f"{case}: {counted}"
 
 
 @cocotb.test()
@@ -100,9 +100,9 @@ async def a_read_behind_a_swap_that_is_taken_back_is_answered_once(dut: Any) -> 
             environment.ask(line, id=id)
         await environment.answered(2, 0)
         await environment.settle()
-        wanted = [(0, OKAY, everywhere(OLD_B)), (1, OKAY, everywhere(OLD_A))]
+        expected = [(0, OKAY, everywhere(OLD_B)), (1, OKAY, everywhere(OLD_A))]
         case = f"{port} refuses {times}"
-        assert sorted(answer[1:] for answer in environment.answers.reads) == wanted, case
+        assert sorted(answer[1:] for answer in environment.answers.reads) == expected, case
         getattr(environment, port).refusals.clear()
         environment.power_up()
         held = [(resp, data & (1 << 64) - 1) for resp, data in await environment.read((A, B))]
@@ -161,8 +161,8 @@ async def a_swap_back_waits_for_what_is_being_written(dut: Any) -> None:
         slow.profile = StimulusProfile(latency=1)
         await environment.answered(2, 0)
         await environment.settle()
-        wanted = [(1, OKAY, everywhere(OLD_B)), (2, OKAY, everywhere(OLD_A))]
-        assert [answer[1:] for answer in environment.answers.reads] == wanted, case
+        expected = [(1, OKAY, everywhere(OLD_B)), (2, OKAY, everywhere(OLD_A))]
+        assert [answer[1:] for answer in environment.answers.reads] == expected, case
         assert not environment.far.refusals, case
         environment.power_up()
         held = await environment.read((A, B))

@@ -125,14 +125,14 @@ async def two_flipped_bits_are_poison(dut: Any) -> None:
             environment.watchers = [faults]
             case = f"{memory.name}, {1 + double} bits"
             await environment.arm(memory, double)
-            wanted = {A: ~A & FULL, B: ~B & FULL, C: ~C & FULL}
+            expected = {A: ~A & FULL, B: ~B & FULL, C: ~C & FULL}
             if memory == FaultMemory.LINES:  # A is kept while B moves near
                 damaged, location = A, (0, 0, 1, A)
                 await environment.read((B,))
                 await environment.settle()
             elif memory == FaultMemory.WRITES:
                 damaged, location = B, (0, 0, 1, A)
-                wanted[B] = 7
+                expected[B] = 7
                 environment.ask(B, 7)
                 await environment.answered(0, 1)
                 await environment.settle()
@@ -145,17 +145,20 @@ async def two_flipped_bits_are_poison(dut: Any) -> None:
                 environment.far.profile.answer = 1.0
                 await environment.answered(2, 0)
                 assert environment.answers.poisoned == [0, double], case
-                assert environment.answers.reads[1][3] & FULL == wanted[C] or double, case
+                assert environment.answers.reads[1][3] & FULL == expected[C] or double, case
             kind = ("corrected", "uncorrected")[double]
             assert faults.counts == {(memory, kind): 1}, f"{case}: {faults.counts}"
             assert faults.last[memory] == location, f"{case}: {faults.last}"
             environment.power_up()
-            read = await environment.read(wanted)
+            read = await environment.read(expected)
             poison = [
-                int(double and line == damaged and memory != FaultMemory.ANSWERS) for line in wanted
+                int(double and line == damaged and memory != FaultMemory.ANSWERS)
+                for line in expected
             ]
             assert environment.answers.poisoned == poison, case
-            for (resp, seen), (line, value), bad in zip(read, wanted.items(), poison, strict=True):
+            for (resp, seen), (line, value), bad in zip(
+                read, expected.items(), poison, strict=True
+            ):
                 assert resp == OKAY and (bad or seen == value), f"{case}: {line}: {seen:#x}"
             environment.ask(damaged, 9)
             await environment.answered(0, 1)
@@ -219,7 +222,7 @@ async def what_is_on_its_way_is_corrected_or_lost_aloud(dut: Any) -> None:
                 await environment.cycles(100)
                 environment.master.profile.r = 1.0
                 await environment.answered(len(lines), 0)
-                location, wanted = (1, 3, 0, 0), [~line & FULL for line in lines]
+                location, expected = (1, 3, 0, 0), [~line & FULL for line in lines]
             else:
                 environment.near.profile.aw_ready = 0.0
                 for line in lines:
@@ -230,7 +233,7 @@ async def what_is_on_its_way_is_corrected_or_lost_aloud(dut: Any) -> None:
                 await environment.settle()
                 environment.power_up()
                 await environment.read(lines)
-                location, wanted = (0, 0, 0, 0), list(lines)
+                location, expected = (0, 0, 0, 0), list(lines)
             answers = environment.answers
             read = [(resp, data & FULL) for _, _, resp, data in answers.reads]
             lost = [
@@ -240,5 +243,5 @@ async def what_is_on_its_way_is_corrected_or_lost_aloud(dut: Any) -> None:
             assert faults.counts == {(memory, ("corrected", "uncorrected")[double]): 1}, case
             assert faults.last[memory] == location, f"{case}: {faults.last}"
             assert sum(lost) == double, f"{case}: {lost}"
-            for (_, data), gone, right in zip(read, lost, wanted, strict=True):
+            for (_, data), gone, right in zip(read, lost, expected, strict=True):
                 assert gone or data == right, f"{case}: {data:#x} for {right:#x}"

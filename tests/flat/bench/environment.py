@@ -192,9 +192,9 @@ class Environment:
         await self.settle()
         seen = self.counters()
         forwarded = seen.pop("forwarded")
-        wanted = {name: getattr(self.golden.counts, name) for name in COUNTERS}
-        if seen != wanted:
-            raise Difference(f"the counters say {seen}, not {wanted}")
+        expected = {name: getattr(self.golden.counts, name) for name in COUNTERS}
+        if seen != expected:
+            raise Difference(f"the counters say {seen}, not {expected}")
         poisoned = reader(self.dut.counters_poisoned)()
         returned = sum(memory.accesses.poisoned for memory in (self.near, self.far))
         if poisoned != returned:

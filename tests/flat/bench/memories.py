@@ -101,8 +101,8 @@ class Near(Refusing):
         zeroes = dict.fromkeys(self._swept, (0, 0))
         found = {line: self.sidebands.get(line) for line in self._swept}
         assert self.store.lines == zeroes, f"the sweep wrote {self.store.lines}"
-        wanted = {line: self.code.word(line) for line in self._swept}
-        assert found == wanted, f"the sidebands are {found}"
+        expected = {line: self.code.word(line) for line in self._swept}
+        assert found == expected, f"the sidebands are {found}"
         writes, refused = self.accesses.counts["writes"], self.refused[True]
         assert self.accesses.counts.keys() == {"writes"}, self.accesses.counts
         assert writes == len(zeroes) if not refused else writes >= len(zeroes) + refused, writes

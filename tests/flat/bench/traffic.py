@@ -12,7 +12,7 @@ from tests.bench.transfers import Transfers
 from tests.flat.bench.build import Build
 
 
-class Rivals:
+class AlternatingSets:
     """Lines of few alternating sets, each line several times: causes swaps of several tags in one
     MSHR, and counts of consecutive misses, interleaved with other MSHRs.
     """
@@ -44,7 +44,7 @@ class Traffic(Transfers):
         rng, config = self.rng, self.config
         self._sets = [rng.randrange(config.near_lines) for _ in range(rng.choice((1, 2, 4, 16)))]
         self._kind = rng.choice(("hot", "hot", "rivals", "uniform", "scan", "mixed", "mixed"))
-        self._rivals = Rivals(rng, config)
+        self._alternating = AlternatingSets(rng, config)
         self._whole = rng.choice((0.0, 0.5, 0.9, 1.0))  # share of whole writes
         self._next = rng.randrange(config.lines)
 
@@ -72,7 +72,7 @@ class Traffic(Transfers):
         if kind == "hot":
             return rng.choice(self._sets) + rng.randrange(config.ratio + 1) * config.near_lines
         if kind == "rivals":
-            return self._rivals.line()
+            return self._alternating.line()
         if kind == "scan":
             self._next = (self._next + 1) % config.lines
             return self._next

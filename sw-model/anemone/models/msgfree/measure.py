@@ -107,8 +107,8 @@ def memo(*options: str) -> Rows:
     folder = ROOT / "build" / "memo"
     _run(["make", "-s", "-C", str(ROOT / "sim" / "memo"), f"BUILD={folder}"])
     output = _run([str(folder / "memo"), "--json", "-s", _SECONDS, *options])
-    with tempfile.TemporaryDirectory(prefix="anemone-memo-") as aside:
-        path = Path(aside, "memo.json")
+    with tempfile.TemporaryDirectory(prefix="anemone-memo-") as temporary:
+        path = Path(temporary, "memo.json")
         path.write_text(output, encoding="utf-8")
         return read(path)
 
