@@ -182,7 +182,7 @@ class Driver:
     async def _until(
         self, drive: dict[str, int], expected: dict[str, int], hold: bool = False
     ) -> dict[str, int]:
-        """Drive inputs for one cycle, or until all of `expected` shows. Returns the cycle of each."""
+        """Drive inputs for a cycle, or until all of `expected` shows. Returns the cycle of each."""
         seen: dict[str, int] = {}
         self.set(**drive)
         for t in range(40):
