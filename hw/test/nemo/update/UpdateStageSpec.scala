@@ -36,7 +36,7 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   private case class Word(data: BigInt, bad: Boolean)
   private case class Outcome(updated: Option[(BigInt, Int)], good: Boolean, part: Map[Int, Word])
 
-  /** The expected outcome of each slot. `met` collects the distances at which a word was accessed again, by event or
+  /** The expected outcome of each slot. `distances` collects the distances at which a word was accessed again, by event or
     * read.
     */
   private def fold(
