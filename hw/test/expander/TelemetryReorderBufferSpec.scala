@@ -35,7 +35,7 @@ class TelemetryReorderBufferSpec extends AnyFlatSpec with ChiselScalatestTester 
     it should s"answer every beat once, in the order of its id, whatever the others wait for, $slots slots" in {
       val p = params(slots, 2 * slots)
       test(new TelemetryReorderBuffer(p)).withAnnotations(compiled) { dut =>
-        val counts = for (seed <- 1 to 40) yield {
+        val seen = for (seed <- 1 to 40) yield {
           val random = new Random(seed)
           val load = Load.random(random, 1 << p.memory.idBits)
           restart(dut)
@@ -48,7 +48,7 @@ class TelemetryReorderBufferSpec extends AnyFlatSpec with ChiselScalatestTester 
           Seq(memory, okay, refused, poisoned, memoryWaited, lineWaited, full)
         }
         info(s"seeds 1 to 40: ${met.transpose.map(_.sum)}")
-        assert(counts.transpose.forall(_.sum > 100), "memory, okay, refused, poisoned, memory and lines that wait, full")
+        assert(seen.transpose.forall(_.sum > 100), "memory, okay, refused, poisoned, memory and lines that wait, full")
       }
     }
 
