@@ -36,8 +36,8 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   private case class Word(data: BigInt, bad: Boolean)
   private case class Outcome(updated: Option[(BigInt, Int)], good: Boolean, part: Map[Int, Word])
 
-  /** The expected outcome of each slot. `distances` collects the distances at which a word was accessed again, by event or
-    * read.
+  /** The expected outcome of each slot. `distances` collects the distances at which a word was accessed again, by event
+    * or read.
     */
   private def fold(
       slots: Seq[Slot],
