@@ -55,7 +55,7 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
   /** Sends `count` writes until all are answered, and checks every handshake of every cycle. Returns how often each case
     * was seen.
     */
-  private def run(dut: RegionWriteSink, seed: Int, count: Int): Map[String, Int] = {
+  private def runTraffic(dut: RegionWriteSink, seed: Int, count: Int): Map[String, Int] = {
     val random = new Random(seed)
     def maybe(chance: Double) = random.nextDouble() < chance
     val io = dut.io
@@ -203,7 +203,7 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
     test(new RegionWriteSink(p)).withAnnotations(compiled) { dut =>
       val counts = for (seed <- 1 to 24) yield {
         start(dut)
-        withClue(s"seed $seed: ")(run(dut, seed, 200))
+        withClue(s"seed $seed: ")(runTraffic(dut, seed, 200))
       }
       val total = counts.flatten.groupMapReduce(_._1)(_._2)(_ + _)
       info(total.toSeq.sorted.mkString(", "))
