@@ -114,7 +114,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     kept = verdict(item)
     if kept is None or not kept.exists():
         return None
@@ -126,6 +126,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
         )  # fmt: skip
         item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    # The test before left what it shares with this one. pytest has no public name for it.
+    item.session._setupstate.teardown_exact(nextitem)
     return True
 
 
