@@ -47,7 +47,7 @@ class TelemetryReorderBufferSpec extends AnyFlatSpec with ChiselScalatestTester 
           import traffic._
           Seq(memory, okay, refused, poisoned, memoryWaited, lineWaited, full)
         }
-        info(s"seeds 1 to 40: ${met.transpose.map(_.sum)}")
+        info(s"seeds 1 to 40: ${seen.transpose.map(_.sum)}")
         assert(seen.transpose.forall(_.sum > 100), "memory, okay, refused, poisoned, memory and lines that wait, full")
       }
     }
