@@ -14,7 +14,7 @@ from anemone.backends.rtl import builder
 from anemone.golden import nemo
 from anemone.hardware.geometry import WORDS_PER_LINE, Geometry
 from anemone.telemetry.rules import OP_CODES, OPERANDS, OPS, WIDTHS
-from tests.rtl.geometries import LEAST
+from tests.rtl.geometries import SMALLEST
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -67,6 +67,6 @@ def test_no_such_configuration(options: str, says: str, tmp_path: Path) -> None:
 
 def test_op_codes() -> None:
     """Hardware, rules and both models have the same names and codes."""
-    params = json.loads((rtl.elaborate(rtl.expander(LEAST)) / "params.json").read_text())
+    params = json.loads((rtl.elaborate(rtl.expander(SMALLEST)) / "params.json").read_text())
     assert params["ops"] == OP_CODES
     assert set(nemo.OPS) == set(OP_CODES)
