@@ -93,7 +93,7 @@ class Codes(DirectedEnvironment):
         """
         rows = list(at(self.dut, setup.path))
         await self.clear(rows)
-        self.power_up()
+        self.take_requests()
         part = getattr(self, setup.part)
         part.profile = StimulusProfile(**{setup.stalled: 0.0})
         self.lines = self._ask(setup)
@@ -124,7 +124,7 @@ class Codes(DirectedEnvironment):
         if not setup.writes:
             self._compare(setup)
         await self.settle()
-        self.power_up()
+        self.take_requests()
         self.lines = list(range((self.build.ratio + 1) * LINES))
         for line in self.lines:
             self.ask(line, id=ID)
@@ -221,7 +221,7 @@ async def parts_of_lines_that_wait_are_written(dut: Any) -> None:
         await environment.begin(config)
         for turn in range(PARTS + 1):
             flips = turn == PARTS
-            environment.power_up()
+            environment.take_requests()
             await environment.clear(rows)
             port = getattr(environment, part)
             port.profile = StimulusProfile(aw_ready=0.0)
@@ -237,6 +237,6 @@ async def parts_of_lines_that_wait_are_written(dut: Any) -> None:
             port.profile = StimulusProfile()
             await environment.answered(0, len(lines))
             await environment.settle()
-        environment.power_up()
+        environment.take_requests()
         await environment.read(lines)
         assert environment.answers.poisoned.count(1) == len(used), path

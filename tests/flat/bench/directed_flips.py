@@ -135,7 +135,7 @@ class FlipEnvironment(DirectedEnvironment):
     async def round(self, expected: ExpectedLines, rng: Random, count: int) -> None:
         """Make random requests, and check their responses when all are complete."""
         latency = rng.choice((1, 8, 40))
-        self.power_up(latency)
+        self.take_requests(latency)
         self.near.profile = StimulusProfile(latency=latency)  # separate from far memory's
         log = self.answers = RequestLog()
         self.scoreboard = self.master.scoreboard = self.tap.scoreboard = log

@@ -149,7 +149,7 @@ async def two_flipped_bits_are_poison(dut: Any) -> None:
             kind = ("corrected", "uncorrected")[double]
             assert faults.counts == {(memory, kind): 1}, f"{case}: {faults.counts}"
             assert faults.last[memory] == location, f"{case}: {faults.last}"
-            environment.power_up()
+            environment.take_requests()
             read = await environment.read(expected)
             poison = [
                 int(double and line == damaged and memory != FaultMemory.ANSWERS)
@@ -162,7 +162,7 @@ async def two_flipped_bits_are_poison(dut: Any) -> None:
                 assert resp == OKAY and (bad or seen == value), f"{case}: {line}: {seen:#x}"
             environment.ask(damaged, 9)
             await environment.answered(0, 1)
-            environment.power_up()
+            environment.take_requests()
             assert await environment.read((damaged,)) == [(OKAY, 9)]
             assert environment.answers.poisoned == [0], case
 
@@ -191,7 +191,7 @@ async def two_flipped_bits_side_by_side_are_poison(dut: Any) -> None:
         environment.far.profile = StimulusProfile()
         await environment.answered(1, 0)
         await environment.settle()
-        environment.power_up()
+        environment.take_requests()
         (of_a, of_b) = await environment.read((A, B))
         (poisoned, clean) = environment.answers.poisoned
         assert not clean and of_b == (OKAY, ~B & FULL), bit
@@ -231,7 +231,7 @@ async def what_is_on_its_way_is_corrected_or_lost_aloud(dut: Any) -> None:
                 environment.near.profile.aw_ready = 1.0
                 await environment.answered(0, len(lines))
                 await environment.settle()
-                environment.power_up()
+                environment.take_requests()
                 await environment.read(lines)
                 location, expected = (0, 0, 0, 0), list(lines)
             answers = environment.answers
