@@ -9,7 +9,7 @@
  * - threads: 11 and 12, in which two threads read an array each.
  * - sums: 9 runs SEQUENCE, a few instructions that the test expects one by one.
  * - large: touches 2 GiB, a byte in each 2 MiB.
- * - spin never ends; crash, fail and fork do what their names say.
+ * - spin says so and never ends; crash, fail and fork do what their names say.
  */
 #include <emmintrin.h>
 #include <pthread.h>
@@ -187,6 +187,11 @@ int main(int argc, char** argv) {
         each_line();
     else if (!strcmp(mode, "fork"))
         wait(NULL);
+    if (!strcmp(mode, "spin")) {
+        each_line();
+        puts("spins");
+        fflush(stdout);
+    }
     while (!strcmp(mode, "spin"))
         each_line();
     return 0;

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -182,7 +181,9 @@ def test_an_interrupt_ends_a_capture_and_keeps_it(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "anemone.cli", "capture", "--out", str(tmp_path), "--json",
                "--name", "a.b", "--llc-kib", "64", "--", guest(), "spin"]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        time.sleep(5)  # the program never ends by itself
+        assert process.stderr  # which the program's output is part of
+        while b"spins" not in (line := process.stderr.readline()):
+            assert line, "the program never ends by itself"
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=60)
     assert process.returncode == 0
