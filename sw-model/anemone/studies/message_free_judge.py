@@ -134,15 +134,16 @@ def judge(answers: Answers) -> Found:
 _NOTES = (
     "four-nodes is the paper's Figure 7, one-node its 5b, here its 5a and 5b in one, cg-here its "
     "9, the breakdowns its 8 and 10: what part of the cost is access to the data.",
-    "here, as the paper's Figure 5: measured and predicted both differ more for tiles of 32 and 64 "
-    "than for 256 and 512, and both have W+E above N+S for 32 and 64. For 128, 1024 (where the "
-    "measured best is) and 2048 the measurement does not say: a run's turns are further apart than "
-    "the two. They do not have the same level: for tiles of 32 the prediction is lower. It takes "
-    "two atomics and loads from memory for a halo in shared memory, as with CXL, but here both "
-    "ranks share a cache, through which lines may pass. Two atomics alone take longer than half "
-    "a ping-pong here, so by the model no small message is worth it; half a ping-pong is in turn "
-    "not all that the calls of a step cost its rank. The paper's memories are past any cache that "
-    "its ranks share.",
+    "here, as the paper's Figure 5: measured and predicted both gain or lose more for tiles up to "
+    "128 than above, and in both W+E is furthest above N+S for tiles of 32 and 64. From 128 on the "
+    "measurement does not say which is better, the best (N+S, 512) included: half of a run's turns "
+    "are further apart than the two. The worst (N+S, 64) compares a median of the faster turns "
+    "with one of the slower. Measured and predicted do not have the same level: for W+E of tiles "
+    "of 32 the prediction is lower. It takes two atomics and loads from memory for a halo in "
+    "shared memory, as with CXL, but here both ranks share a cache, through which lines may pass. "
+    "Two atomics alone take longer than half a ping-pong here, so by the model no small message is "
+    "worth it; half a ping-pong is in turn not all that the calls of a step cost its rank. The "
+    "paper's memories are past any cache that its ranks share.",
     "cg-here: the faces are left in shared memory and copied out of it into the vector's tail. "
     "Measured time has the barrier that stands for the paper's flags; predicted time has not. "
     "As in the paper's Figure 9 they differ less the more rows a rank has. Unlike there the "
@@ -160,7 +161,7 @@ _NOTES = (
     "groups, the slower half again as long; why cannot be seen from within a virtual machine. The "
     "best turn is of the faster group in one run and not in another, so it is not taken. Where a "
     "speedup is nearer to 1 than half of a run's turns are apart, it does not say which of the two "
-    "is better. The machine was not quiet: from tiles of 512 on a compiler ran beside.",
+    "is better.",
     "two-hosts is the Verilated expander with two hosts' ports: one writes messages of 1 KiB, the "
     "other loads them line by line; other work is random lines of both, a third of it writes. "
     "Memory takes 100 ns and is refreshed for 295 ns each 3.9 µs, for which the slowest of a "
