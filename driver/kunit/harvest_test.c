@@ -45,11 +45,13 @@ static void order_of_choice(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, chosen(test, none, ANEMONE_OP_ADD, 64, ANEMONE_OP_NONE),
 			ANEMONE_HARVEST_NONE);
-	for (op = ANEMONE_OP_ADD; op <= ANEMONE_OP_ADDSAT; op++) {
+	for (op = ANEMONE_OP_ADD; op <= ANEMONE_OP_LAST; op++) {
 		bool sum = op == ANEMONE_OP_ADD || op == ANEMONE_OP_SUB;
 		bool shift = op == ANEMONE_OP_SHR || op == ANEMONE_OP_SHL;
 		u8 width;
 
+		if (op == ANEMONE_OP_RESET)
+			continue;
 		for (width = 8; width; width *= 2) {
 			unsigned int first = sum && width >= 32 ? ANEMONE_HARVEST_DIFFERENCE : 0;
 

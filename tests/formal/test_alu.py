@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from anemone.hardware.features import STANDARD_OPS
 from anemone.telemetry.rules import OPS
 from tests.formal.checker import broken, check, emitted, within
 
@@ -20,7 +21,12 @@ from tests.formal.checker import broken, check, emitted, within
 FRAMES = 8
 ENGINE = within(FRAMES)
 SHIFTS = [f"{op}-by-{amount}" for op in ("shr", "shl") for amount in (0, 3, 6, 9, 35)]
-NAMES = [*(op for op in OPS if op not in ("shr", "shl")), "set", *SHIFTS]
+# Of a standard ALU, and of one with all ops. Shifts are the same in both.
+NAMES = [
+    *(op for op in (*STANDARD_OPS, "set") if op not in ("shr", "shl")),
+    *SHIFTS,
+    *(f"{op}-of-all" for op in (*OPS, "set") if op not in ("shr", "shl")),
+]
 # The narrowest and the widest counters; `make prove` checks the others (prove_alu.py).
 CASES = [f"{name}-{width}" for name, width in product(NAMES, (8, 64))]
 

@@ -27,7 +27,7 @@ def _saturating_add(value: int, operand: int, width: int) -> int:
     return min(value + operand, 2**width - 1)
 
 
-# NEMO Table 1, "update op", and three more that the hardware has. The operand is already truncated
+# NEMO Table 1, "update op", and six more that the hardware has. The operand is already truncated
 # to the counter's width; the result is truncated afterwards.
 OPS: dict[str, Callable[[int, int, int], int]] = {
     "add": lambda value, operand, width: value + operand,
@@ -38,6 +38,9 @@ OPS: dict[str, Callable[[int, int, int], int]] = {
     "or": lambda value, operand, width: value | operand,
     "max": lambda value, operand, width: max(value, operand),
     "addsat": _saturating_add,
+    "min": lambda value, operand, width: min(value, operand),
+    "subsat": lambda value, operand, width: max(value - operand, 0),
+    "last": lambda value, operand, width: operand,
 }
 
 # A counter after a written value is subtracted, with the value of a reset; modulo 2^width
@@ -46,9 +49,12 @@ TAKEN: dict[str, Callable[[int, int, int], int]] = {
     "add": lambda value, written, fresh: value - written + fresh,
     "sub": lambda value, written, fresh: value - written + fresh,
     "addsat": lambda value, written, fresh: value - written + fresh,
+    "subsat": lambda value, written, fresh: value - written + fresh,
     "xor": lambda value, written, fresh: value ^ written ^ fresh,
     "or": lambda value, written, fresh: value & ~written | fresh,
     "max": lambda value, written, fresh: fresh if value == written else value,
+    "min": lambda value, written, fresh: fresh if value == written else value,
+    "last": lambda value, written, fresh: fresh if value == written else value,
 }
 
 # NEMO Table 1, "predicate"; unsigned.

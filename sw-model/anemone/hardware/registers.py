@@ -62,6 +62,9 @@ class UpdateOp(IntEnum):
     OR = 5  # counter | operand
     MAX = 6  # the larger one, unsigned
     ADDSAT = 7  # counter + operand, all ones on overflow
+    MIN = 8  # the smaller one, unsigned
+    SUBSAT = 9  # counter - operand, 0 on underflow
+    LAST = 10  # operand
 
 
 class Predicate(IntEnum):

@@ -30,6 +30,13 @@ class AluOperand(p: NemoParams) extends Bundle {
   val carrySelect = UInt(CarryMux.codeBits(p).W)
   val useWordCarry = Vec(p.levels.size, Bool())
 
+  /** [[CarryMux]] inverts. A counter as wide as the word has a carry from [[CarryMux]] as well; the two cancel. */
+  val invertCarry = Option.when(p.features.borrows)(Bool())
+
+  /** The register of the sum, or of A, is zero. */
+  val zeroSum = Option.when(p.features.sumOrZero)(Bool())
+  val zeroState = Option.when(p.features.sumOrZero)(Bool())
+
   /** Right rotation of A; zero for ops that are no shifts. */
   val rotate = UInt(log2Ceil(p.wordBits).W)
 
@@ -126,13 +133,19 @@ class OperandStage(p: NemoParams) extends Module {
   private val (fromCounter, always) = (RegNext(control.fromCounter), RegNext(control.always))
   private def byWidth[T <: Data](f: Int => T): T = CounterWidth.select(widthStage3, p)(f)
   private val codes = CarryMux.codes(p).toMap
-  io.result.useByteCarry := RegNext(always || (fromCounter && byWidth(codes.contains(_).B)))
+  private val borrow = control.borrow.map(RegNext(_))
+  private val ofByte = byWidth(codes.contains(_).B)
+  private val wordBorrow = borrow.fold(false.B)(_ && !ofByte)
+  io.result.useByteCarry := RegNext(always || wordBorrow || (fromCounter && ofByte))
   private val code = byWidth(w => codes.getOrElse(w, 0).U(CarryMux.codeBits(p).W))
-  io.result.carrySelect := RegNext(Mux(always, CarryMux.all(p).U, code))
+  io.result.carrySelect := RegNext(Mux(always || wordBorrow, CarryMux.all(p).U, code))
+  io.result.invertCarry.zip(borrow).foreach { case (invert, borrow) => invert := RegNext(borrow && ofByte) }
   for ((useWordCarry, level) <- io.result.useWordCarry.zip(p.levels))
     useWordCarry := RegNext(fromCounter && byWidth(w => (w >= level).B))
   io.result.rotate := delay2(Mux(isShift, Mux(shiftRight, shiftAmount, 0.U - shiftAmount), 0.U))
   io.result.passState := delay2(control.passState)
+  io.result.zeroSum.zip(control.zeroSum).foreach { case (to, from) => to := delay2(from) }
+  io.result.zeroState.zip(control.zeroState).foreach { case (to, from) => to := delay2(from) }
   io.result.resetValue := RegNext(resetOperand)
 }
 

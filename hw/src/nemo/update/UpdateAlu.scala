@@ -64,9 +64,12 @@ class UpdateAlu(p: NemoParams) extends Module {
       val carry = Module(new CarryMux(p))
       carry.carries := byteCarries(p.wordBytes - 2, 0)
       carry.select := in.carrySelect
+      carry.invert.zip(in.invertCarry).foreach { case (to, from) => to := from }
       val mux = Module(new ResultMux(p))
       mux.sum := sum
       mux.a := a
+      mux.zeroSum.zip(in.zeroSum).foreach { case (to, from) => to := from }
+      mux.zeroState.zip(in.zeroState).foreach { case (to, from) => to := from }
       mux.byteCarry := RegNext(masked(carry.byteCarry, in.useByteCarry))
       // A synchronous reset adds no look-up behind the adder's last bit.
       def wordCarryIf(wordCarry: Bool): Bool =

@@ -18,6 +18,9 @@ object PlainFold {
       case UpdateOp.Or     => value | b
       case UpdateOp.Max    => value.max(b)
       case UpdateOp.AddSat => mask.min(value + b)
+      case UpdateOp.Min    => value.min(b)
+      case UpdateOp.SubSat => (value - b).max(0)
+      case UpdateOp.Last   => b
       case UpdateOp.Set    => b
       case _               => throw new NotImplementedError(s"${op.name} has no definition here")
     }

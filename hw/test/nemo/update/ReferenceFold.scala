@@ -26,6 +26,9 @@ object ReferenceFold {
         UpdateOp.Or -> (value | b),
         UpdateOp.Max -> Mux(value > b, value, b),
         UpdateOp.AddSat -> Mux(sum > m, m, sum),
+        UpdateOp.Min -> Mux(value < b, value, b),
+        UpdateOp.SubSat -> Mux(value < b, 0.U, value - b),
+        UpdateOp.Last -> b,
         UpdateOp.Set -> b
       ).map { case (op, result) => op.code.U -> (result & m)(p.wordBits - 1, 0) }
     )
