@@ -57,8 +57,11 @@ u64 anemone_fold(unsigned int op, unsigned int width, u64 start, const u64 *valu
 			change = (start - values[i]) & limit;
 			all = change > all ? 0 : all - change;
 			break;
-		case ANEMONE_OP_LAST: /* of one channel */
-			all = values[i];
+		case ANEMONE_OP_LAST:
+		case ANEMONE_OP_EWMA2:
+		case ANEMONE_OP_EWMA4:
+		case ANEMONE_OP_EWMA8:
+			all = values[i]; /* the only one */
 			break;
 		default: /* ADD, SUB */
 			all = (all + change) & limit;
@@ -69,7 +72,7 @@ u64 anemone_fold(unsigned int op, unsigned int width, u64 start, const u64 *valu
 
 bool anemone_folds(unsigned int op, unsigned int count)
 {
-	return op != ANEMONE_OP_LAST || count == 1;
+	return op < ANEMONE_OP_LAST || count == 1;
 }
 
 void anemone_fold_all(unsigned int op, unsigned int width, u64 start, const u64 *values,

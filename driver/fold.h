@@ -5,7 +5,8 @@
  *
  * `start` is what each counter starts from: the value that a read resets it to, else 0. ADD and SUB
  * sum the changes. ADDSAT sums them up to the largest value, SUBSAT down to 0. XOR, OR, MAX and MIN
- * combine the values. LAST has no such rule: the order of events on several channels is not known.
+ * combine the values. LAST and averages have no such rule: the order of events on several channels
+ * is not known.
  * SHR and SHL shift `start` by the sum of all shifts; the highest or lowest set bit of a value
  * tells its shift. If one value has become 0, the result is 0.
  */

@@ -28,7 +28,7 @@ int anemone_refuse(struct anemone_reason *reason, int error, const char *format,
 
 static bool anemone_op_is_update(unsigned int op)
 {
-	return op >= ANEMONE_OP_ADD && op <= ANEMONE_OP_LAST && op != ANEMONE_OP_RESET;
+	return op >= ANEMONE_OP_ADD && op <= ANEMONE_OP_EWMA8 && op != ANEMONE_OP_RESET;
 }
 
 /* The hardware has no code for "none" and "reset". */
@@ -82,7 +82,7 @@ static int anemone_check_update(const struct anemone_spec *spec, const struct an
 
 	if (!anemone_op_is_update(update->op))
 		return anemone_refuse(reason, -EINVAL, "update.op is %u; allowed: %u to %u but %u",
-				      update->op, ANEMONE_OP_ADD, ANEMONE_OP_LAST,
+				      update->op, ANEMONE_OP_ADD, ANEMONE_OP_EWMA8,
 				      ANEMONE_OP_RESET);
 	if (update->source > ANEMONE_OPERAND_IS_WRITE)
 		return anemone_refuse(reason, -EINVAL, "update.source is %u; allowed: 0 to %u",
@@ -128,9 +128,9 @@ static int anemone_check_effect(const struct anemone_spec *spec, const struct an
 	const struct anemone_operation *effect = &spec->read_effect;
 	unsigned int kind = anemone_effect_kind(effect);
 
-	if (effect->op > ANEMONE_OP_LAST)
+	if (effect->op > ANEMONE_OP_EWMA8)
 		return anemone_refuse(reason, -EINVAL, "read_effect.op is %u; allowed: 0 to %u",
-				      effect->op, ANEMONE_OP_LAST);
+				      effect->op, ANEMONE_OP_EWMA8);
 	if (!SUPPORTED(shape, EFFECTS, kind) ||
 	    (kind == ANEMONE_READ_EFFECT_OP && !SUPPORTED(shape, OPS, anemone_op_code(effect->op))))
 		return anemone_refuse(reason, -EOPNOTSUPP, "read_effect.op %u is not built in",

@@ -36,6 +36,14 @@ static inline u64 update(unsigned int code, unsigned int width, u64 counter, u64
 		return operand > counter ? 0 : counter - operand;
 	case ANEMONE_UPDATE_OP_LAST:
 		return operand;
+	case ANEMONE_UPDATE_OP_EWMA2:
+	case ANEMONE_UPDATE_OP_EWMA4:
+	case ANEMONE_UPDATE_OP_EWMA8:
+		shift = code - ANEMONE_UPDATE_OP_EWMA2 + 1;
+		if (operand >= counter)
+			return counter + ((operand - counter) >> shift);
+		return counter - ((counter - operand) >> shift) -
+		       !!((counter - operand) & ((1 << shift) - 1));
 	default:
 		return operand > limit - counter ? limit : counter + operand;
 	}

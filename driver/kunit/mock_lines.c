@@ -70,6 +70,9 @@ static u64 without(const struct anemone_rule *rule, unsigned int width, u64 coun
 	switch (ANEMONE_GET(RULE_CONTROL_OP, rule->control)) {
 	case ANEMONE_UPDATE_OP_SHR:
 	case ANEMONE_UPDATE_OP_SHL:
+	case ANEMONE_UPDATE_OP_EWMA2:
+	case ANEMONE_UPDATE_OP_EWMA4:
+	case ANEMONE_UPDATE_OP_EWMA8:
 		return counter;
 	case ANEMONE_UPDATE_OP_XOR:
 		return anemone_truncate(counter ^ written ^ start, width);

@@ -55,8 +55,8 @@ static void refusals(struct kunit *test)
 	REFUSES(-EINVAL, "update.pad", spec.update.pad[5] = 1);
 	REFUSES(-EINVAL, "notify.op is 6", spec.notify.op = 6);
 	REFUSES(-EINVAL, "notify.source", spec.notify.source = 1);
-	REFUSES(-EINVAL, "update.op is 13", spec.update.op = 13);
-	REFUSES(-EINVAL, "read_effect.op is 13", spec.read_effect.op = 13);
+	REFUSES(-EINVAL, "update.op is 16", spec.update.op = 16);
+	REFUSES(-EINVAL, "read_effect.op is 16", spec.read_effect.op = 16);
 	REFUSES(-EINVAL, "read_effect.source", spec.read_effect.source = 2);
 	REFUSES(-EINVAL, "hash.size is 0", spec.hash.multiplier = 3);
 	REFUSES(-EINVAL, "hash.multiplier is 0x4", spec.hash.multiplier = 4; spec.hash.size = 8);

@@ -201,6 +201,28 @@ static void last_is_by_channel(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, values[1], (PAGE_2M(1) >> 6) + 3);
 }
 
+/* Decay at each read: an average towards 0 as read effect. */
+static void averages(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_spec spec = mock_hotness(0);
+	struct anemone_telemetry *telemetry;
+	unsigned int i;
+
+	spec.read_effect = (struct anemone_operation){ .op = ANEMONE_OP_EWMA8 };
+	telemetry = mock_add(test, mock, &spec);
+	KUNIT_ASSERT_EQ(test, anemone_set_translation(telemetry, 1, 40), 0);
+	for (i = 0; i < 20; i++)
+		mock_access(mock, PAGE_2M(1), false);
+	for (i = 20; i; i -= (i + 7) / 8) {
+		KUNIT_ASSERT_EQ(test, anemone_read(telemetry, 32, 32, values), 0);
+		KUNIT_EXPECT_EQ(test, values[8], i);
+	}
+	spec.update.op = ANEMONE_OP_EWMA2;
+	telemetry = mock_add(test, mock, &spec);
+	KUNIT_EXPECT_EQ(test, anemone_snapshot(telemetry, 32, 32, values), -EOPNOTSUPP);
+}
+
 /* A countdown and a minimum begin at the reset value, and fold to what one counter would have. */
 static void floors_fold(struct kunit *test)
 {
@@ -309,6 +331,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(begins_at_the_reset_value),
 	KUNIT_CASE(last_is_by_channel),
 	KUNIT_CASE(floors_fold),
+	KUNIT_CASE(averages),
 	KUNIT_CASE(after_a_reset),
 	KUNIT_CASE(several_controllers),
 	{},

@@ -25,7 +25,8 @@ struct Limits {
 /* All but the ops that are not standard. */
 constexpr uint64_t standard_features =
     ~(1ULL << ANEMONE_UPDATE_OP_MIN | 1ULL << ANEMONE_UPDATE_OP_SUBSAT |
-      1ULL << ANEMONE_UPDATE_OP_LAST);
+      1ULL << ANEMONE_UPDATE_OP_LAST | 1ULL << ANEMONE_UPDATE_OP_EWMA2 |
+      1ULL << ANEMONE_UPDATE_OP_EWMA4 | 1ULL << ANEMONE_UPDATE_OP_EWMA8);
 
 /* The paper's prototype, which the software model also assumes. */
 constexpr Limits default_limits = {

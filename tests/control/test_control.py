@@ -136,7 +136,7 @@ def test_fold(op: str, expected: int) -> None:
     assert fold(op, 8, np.array([[3, 5, 1]], np.uint64)).tolist() == [folded[op]]
 
 
-@pytest.mark.parametrize("op", ["shr", "shl", "subsat", "last"])
+@pytest.mark.parametrize("op", ["shr", "shl", "subsat", "last", "ewma4"])
 def test_what_does_not_fold(op: str) -> None:
     with pytest.raises(ValueError, match=op):
         fold(op, 8, np.zeros((1, 2), np.uint64))

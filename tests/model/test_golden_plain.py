@@ -73,6 +73,21 @@ def test_update_ops(op: str, width: int, operand: int, values: list[int]) -> Non
         ("subsat", 64, 1, U64, U64 - 1),
         ("last", 16, 0x1_0003, 5, 3),
         ("last", 32, 7, U64 >> 32, 7),
+        ("ewma2", 8, 255, 0, 127),  # 127.5
+        ("ewma2", 8, 0, 255, 127),  # -127.5 is -128
+        ("ewma2", 8, 3, 2, 2),
+        ("ewma2", 8, 2, 3, 2),
+        ("ewma4", 8, 0x101, 250, 187),  # towards 1: -62.25 is -63
+        ("ewma4", 16, 0xFFFF, 0xFFFC, 0xFFFC),
+        ("ewma4", 16, 0xFFFF, 0xFFFB, 0xFFFC),
+        ("ewma8", 8, 7, 0, 0),  # not a whole step
+        ("ewma8", 8, 8, 0, 1),
+        ("ewma8", 8, 0, 1, 0),  # down to the operand
+        ("ewma8", 8, 100, 100, 100),
+        ("ewma8", 32, 0, 0x8000_0000, 0x7000_0000),
+        ("ewma8", 64, U64, 0, (1 << 61) - 1),
+        ("ewma8", 64, 0, U64, U64 - (1 << 61)),
+        ("ewma8", 64, 1 << 63, U64, U64 - (1 << 60)),
     ],
 )
 def test_an_op_by_its_state(op: str, width: int, operand: int, before: int, after: int) -> None:
@@ -227,8 +242,8 @@ def test_the_first_notification_is_kept_until_acknowledged() -> None:
 @pytest.mark.parametrize(
     ("op", "left"),
     [("add", 7 - 5 + 9), ("sub", 7 - 5 + 9), ("addsat", 7 - 5 + 9), ("xor", 7 ^ 5 ^ 9),
-     ("or", 7 & ~5 | 9), ("max", 7), ("shl", 7), ("shr", 7), ("subsat", 7 - 5 + 9), ("min", 7),
-     ("last", 7)],
+     ("or", 7 & ~5 | 9), ("max", 7), ("shl", 7), ("shr", 7), ("ewma8", 7),
+     ("subsat", 7 - 5 + 9), ("min", 7), ("last", 7)],
 )  # fmt: skip
 def test_an_acknowledged_line_is_taken_away(op: str, left: int) -> None:
     """The line is subtracted by the rule's op, down to the reset value, only from its counters."""
@@ -239,8 +254,8 @@ def test_an_acknowledged_line_is_taken_away(op: str, left: int) -> None:
     t.acknowledge_line(1, 0, [5 << 16 | 5, *[0] * 7])
     rest = t.counter(1, 2)
     assert (t.counter(1, 1), t.states[0], t.states[1][8:]) == (left, [0] * 16, [5, *[0] * 7])
-    assert rest == {"max": 9, "shl": 0, "shr": 0}.get(op, 9)
-    assert t.counter(1, 0) == {"or": 9, "shl": 5, "shr": 5}.get(op, 9)
+    assert rest == {"shl": 0, "shr": 0, "ewma8": 0}.get(op, 9)
+    assert t.counter(1, 0) == {"shl": 5, "shr": 5, "ewma8": 5}.get(op, 9)
 
 
 def test_an_acknowledged_line_without_a_reset_leaves_what_came_since() -> None:

@@ -14,7 +14,7 @@ from anemone.backends.rtl import builder
 from anemone.golden import nemo
 from anemone.hardware.features import STANDARD_OPS
 from anemone.hardware.geometry import WORDS_PER_LINE, Geometry
-from anemone.telemetry.rules import OP_CODES, OPERANDS, WIDTHS
+from anemone.telemetry.rules import OP_CODES, OPERANDS, OPS, WIDTHS
 from tests.rtl.geometries import WIDE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,7 +52,7 @@ def test_default_features(defaults: dict) -> None:
     [
         ("--top nothing", "top: engine, expander, board or flat, not nothing"),
         ("--pipelines 65", "pipelines: 1 to 64, not 65"),
-        ("--ops add,sum", "op: add,sub,shr,shl,xor,or,max,addsat,min,subsat,last, not sum"),
+        ("--ops add,sum", f"op: {','.join(OPS)}, not sum"),
         ("--top flat --ratio 5", "ratio: 1 to 4, not 5"),
         ("--wide 3", 'Unknown arguments: "--wide" "3"'),
     ],

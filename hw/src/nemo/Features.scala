@@ -52,6 +52,7 @@ case class Features(
   val shifts: Boolean = ops.exists(_.shift != UpdateOp.NoShift)
   val borrows: Boolean = ops.exists(_.carry == UpdateOp.Borrow)
   val sumOrZero: Boolean = ops.exists(_.ifZero == UpdateOp.SumOrZero)
+  val averages: Boolean = ops.exists(_.average > 0)
   val resetEffect: Boolean = effects.contains(ReadEffect.Reset)
   val lineOperand: Boolean = operandSources.contains(OperandSource.Line)
   val writeOperand: Boolean = operandSources.contains(OperandSource.IsWrite)

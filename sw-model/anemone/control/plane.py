@@ -116,7 +116,8 @@ class Registered(ABC):
         """Read the counters, combined over the channels by the op's rule (§3.2):
         uint64[regions, region_counters].
 
-        Raises ValueError for ops whose channels cannot be combined (shifts, subsat, last).
+        Raises ValueError for ops whose channels cannot be combined: shifts, subsat, last and
+        averages.
         """
         values = self.by_channel(snapshot)
         return fold(self.spec.update[0], self.spec.width, values).reshape(self.regions, -1)

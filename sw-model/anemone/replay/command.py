@@ -66,7 +66,8 @@ def command(
         bool, typer.Option("--hash", help="Build in the hash stage, for rules with `hash`.")
     ] = False,
     all_ops: Annotated[
-        bool, typer.Option("--all-ops", help="Build in every update op: also min, subsat, last.")
+        bool,
+        typer.Option("--all-ops", help="Build in every update op, not only the standard."),
     ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print report.json instead of a table.")

@@ -127,7 +127,10 @@ object RegisterCodes {
       "addsat" -> 7,
       "min" -> 8,
       "subsat" -> 9,
-      "last" -> 10
+      "last" -> 10,
+      "ewma2" -> 11,
+      "ewma4" -> 12,
+      "ewma8" -> 13
     )
   val predicate: Seq[(String, Int)] =
     Seq("none" -> 0, "equal" -> 1, "greater_equal" -> 2, "greater" -> 3, "less" -> 4, "less_equal" -> 5)

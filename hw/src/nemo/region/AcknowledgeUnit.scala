@@ -27,7 +27,7 @@ class AcknowledgeSlot(p: NemoParams) extends Bundle {
   *   - xor: counter ^ written ^ r
   *   - or: (counter & ~written) | r
   *   - max, min, last: r if the counter equals the written value
-  *   - shr, shl, and a pipeline without a rule: unchanged
+  *   - shr, shl, ewma2, ewma4, ewma8, and a pipeline without a rule: unchanged
   *
   * An acknowledge has the channel's slots for [[AcknowledgeUnit.slots]] cycles; events wait in the queue of
   * [[SlotArbiter]]. It reads the line and stops if a word has bad parity, or if r cannot be corrected. Then it sends an

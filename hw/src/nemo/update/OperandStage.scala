@@ -36,6 +36,7 @@ class AluOperand(p: NemoParams) extends Bundle {
   /** The register of the sum, or of A, is zero. */
   val zeroSum = Option.when(p.features.sumOrZero)(Bool())
   val zeroState = Option.when(p.features.sumOrZero)(Bool())
+  val average = Option.when(p.features.averages)(new AverageOperand(p))
 
   /** Right rotation of A; zero for ops that are no shifts. */
   val rotate = UInt(log2Ceil(p.wordBits).W)
@@ -118,10 +119,22 @@ class OperandStage(p: NemoParams) extends Module {
   private def delay2[T <: Data](x: T): T = RegNext(RegNext(x))
   private val byteMaskStage3 = RegNext(byteMask)
   private val spread = CounterWidth.spread(_, p)
-  io.result.b := RegNext(((operands.reduce(_ | _) & spread(byteMaskStage3)) ^ spread(fillOnes)) | thresholdBytes)
-  io.result.subtract := delay2(control.subtract)
   private val widthStage3 = RegNext(width)
   private val topBytes = CounterWidth.topBytes(widthStage3, p)
+  private def addend(operand: UInt): UInt = control.average.fold(operand) { average =>
+    val k = RegNext(average)
+    val result = io.result.average.get
+    result.enable := RegNext(k =/= 0.U)
+    result.remainder := RegNext(operand(AverageTerms.most - 1, 0))
+    for ((weight, updated) <- result.weight.zip(byteMaskStage3.asBools)) weight := RegNext(Mux(updated, k, 0.U))
+    MuxLookup(k, operand)(
+      (1 to AverageTerms.most).map(k => k.U -> AverageTerms.shifted(operand, k, byte => !topBytes(byte), p))
+    )
+  }
+  io.result.b := RegNext(
+    ((addend(operands.reduce(_ | _)) & spread(byteMaskStage3)) ^ spread(fillOnes)) | thresholdBytes
+  )
+  io.result.subtract := delay2(control.subtract)
   private val isDifference = Fill(p.wordBytes, RegNext(control.subtract))
   io.result.guardsA := RegNext(~topBytes | isDifference)
   io.result.guardsB := RegNext(topBytes & isDifference)

@@ -50,8 +50,10 @@ class UpdateAlu(p: NemoParams) extends Module {
     val a = Mux(in.passState, forwardedState, 0.U) | in.resetValue
     io.result := RegNext(Mux(io.zero, 0.U, a + in.b + in.subtract))
   } else {
+    val (addendA, addendB) =
+      if (p.features.averages) AverageTerms(forwardedState, in, p) else (forwardedState, in.b)
     val guarded =
-      CounterWidth.guarded(forwardedState, in.guardsA, p) + CounterWidth.guarded(in.b, in.guardsB, p) + in.subtract
+      CounterWidth.guarded(addendA, in.guardsA, p) + CounterWidth.guarded(addendB, in.guardsB, p) + in.subtract
     val sum = CounterWidth.unguarded(guarded, p)
     val byteCarries = Cat(CounterWidth.bytesOf(guarded, p).reverse.map(_(p.byteBits)))
     val a = if (p.features.shifts) forwardedState.rotateRight(in.rotate) else forwardedState

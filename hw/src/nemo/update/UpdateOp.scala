@@ -16,6 +16,7 @@ import chisel3.util._
   * @param carry the carry that the results depend on
   * @param shift the direction in which A is shifted by the operand
   * @param taken how an acknowledge takes a read value away
+  * @param average k, if the sum is A + ((B - A) >> k) ([[AverageTerms]])
   */
 case class UpdateOp(
     name: String,
@@ -25,7 +26,8 @@ case class UpdateOp(
     carry: UpdateOp.Carry = UpdateOp.Never,
     subtract: Boolean = false,
     shift: UpdateOp.Shift = UpdateOp.NoShift,
-    taken: UpdateOp.Taken = UpdateOp.Difference
+    taken: UpdateOp.Taken = UpdateOp.Difference,
+    average: Int = 0
 ) {
   import UpdateOp._
   require(
@@ -36,9 +38,13 @@ case class UpdateOp(
     (ifZero == SumOrZero) == (ifOne == SumOrZero) && (ifZero != SumOrZero || (carry == FromCounter && subtract)),
     s"$name: SumOrZero is for all bits of a difference"
   )
+  require(
+    average == 0 || (average <= AverageTerms.most && carry == Never && !subtract && shift == NoShift),
+    s"$name: an average is by 1 to ${AverageTerms.most} bits, and a plain sum"
+  )
 
-  /** The result is the plain sum. */
-  private[nemo] val isSum: Boolean = ifZero == Sum && ifOne == Sum && carry == Never
+  /** The result is the plain sum of A and B. */
+  private[nemo] val isSum: Boolean = ifZero == Sum && ifOne == Sum && carry == Never && average == 0
 
   /** The sum is no part of the result, though a carry selects it where [[UpdateOp.SumOrZero]] is built in. */
   private[nemo] val dropsSum: Boolean = carry != Never && !Seq(Sum, SumOrZero).contains(ifZero)
@@ -119,6 +125,9 @@ object UpdateOp {
   val Min: UpdateOp = UpdateOp("min", 8, StateOrZero, StateOrOne, Borrow, subtract = true, taken = IfEqual)
   val SubSat: UpdateOp = UpdateOp("subsat", 9, SumOrZero, SumOrZero, FromCounter, subtract = true)
   val Last: UpdateOp = UpdateOp("last", 10, StateOrZero, StateOrOne, taken = IfEqual)
+  val Ewma2: UpdateOp = UpdateOp("ewma2", 11, Sum, Sum, taken = NotTaken, average = 1)
+  val Ewma4: UpdateOp = UpdateOp("ewma4", 12, Sum, Sum, taken = NotTaken, average = 2)
+  val Ewma8: UpdateOp = UpdateOp("ewma8", 13, Sum, Sum, taken = NotTaken, average = 3)
 
   val codeBits: Int = 4
 
@@ -131,7 +140,7 @@ object UpdateOp {
   val standard: Seq[UpdateOp] = Seq(Add, Sub, Shr, Shl, Xor, Or, Max, AddSat)
 
   /** The ops that rules may name. */
-  val ofRules: Seq[UpdateOp] = standard ++ Seq(Min, SubSat, Last)
+  val ofRules: Seq[UpdateOp] = standard ++ Seq(Min, SubSat, Last, Ewma2, Ewma4, Ewma8)
   val all: Seq[UpdateOp] = ofRules :+ Set
   require(all.map(_.code).distinct.size == all.size, "two ops of one code")
   require(all.forall(op => op.code >= 0 && op.code < (1 << codeBits)), s"an op code that has not $codeBits bits")
@@ -156,6 +165,7 @@ class OpControl(p: NemoParams) extends Bundle {
   /** The register of the sum, or of A, is zero. */
   val zeroSum = Option.when(p.features.sumOrZero)(Bool())
   val zeroState = Option.when(p.features.sumOrZero)(Bool())
+  val average = Option.when(p.features.averages)(UInt(AverageTerms.weightBits.W))
 }
 
 object OpControl {
@@ -182,6 +192,7 @@ object OpControl {
     control.borrow.foreach(_ := flag(_.carry == UpdateOp.Borrow))
     control.zeroSum.foreach(_ := flag(_.dropsSum))
     control.zeroState.foreach(_ := flag(_.ifZero == UpdateOp.SumOrZero))
+    control.average.foreach(_ := field(_.average, AverageTerms.weightBits))
     control
   }
 }

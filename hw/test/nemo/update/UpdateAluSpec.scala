@@ -56,6 +56,8 @@ class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
   compute("carries where a width between is not there", built(UpdateOp.AddSat, UpdateOp.Max)(8, 16, 64))
   compute("a borrow where nothing else has one", built(UpdateOp.Min, UpdateOp.Last)(64))
   compute("borrows where no counter is the whole word", built(UpdateOp.Min, UpdateOp.Max, UpdateOp.Add)(8, 32))
+  compute("averages where there is little else", built(UpdateOp.Ewma8, UpdateOp.Ewma2, UpdateOp.Add)(64))
+  compute("an average in two widths", built(UpdateOp.Ewma4, UpdateOp.Shr)(8, 32))
   compute("a floor where nothing borrows", built(UpdateOp.SubSat, UpdateOp.Max, UpdateOp.Xor)(16, 64))
 
   private def built(ops: UpdateOp*)(widths: Int*) = NemoParams(features = Features(ops = ops, widths = widths))
