@@ -20,13 +20,13 @@ class CarryMux(p: NemoParams) extends RawModule {
   /** By byte; zero, if not inverted, where the counter ends with the word. */
   val byteCarry = IO(Output(UInt(p.wordBytes.W)))
 
-  private val selected = VecInit.tabulate(p.wordBytes) { k =>
+  byteCarry := inverted(VecInit.tabulate(p.wordBytes) { k =>
     MuxLookup(select, true.B)(CarryMux.codes(p).map { case (level, code) =>
       val lastByte = CarryMux.lastByte(k, level)
       code.U -> (if (lastByte < p.wordBytes - 1) carries(lastByte) else false.B)
     })
-  }.asUInt
-  byteCarry := invert.fold(selected)(selected ^ Fill(p.wordBytes, _))
+  }.asUInt)
+  private def inverted(carries: UInt): UInt = invert.fold(carries)(carries ^ Fill(p.wordBytes, _))
 }
 
 object CarryMux {

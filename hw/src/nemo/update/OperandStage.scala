@@ -119,14 +119,12 @@ class OperandStage(p: NemoParams) extends Module {
   private def delay2[T <: Data](x: T): T = RegNext(RegNext(x))
   private val byteMaskStage3 = RegNext(byteMask)
   private val spread = CounterWidth.spread(_, p)
-  private val widthStage3 = RegNext(width)
-  private val topBytes = CounterWidth.topBytes(widthStage3, p)
   private def addend(operand: UInt): UInt = control.average.fold(operand) { average =>
-    val k = RegNext(average)
+    val (k, topBytes) = (RegNext(average), CounterWidth.topBytes(RegNext(width), p))
     val result = io.result.average.get
     result.enable := RegNext(k =/= 0.U)
     result.remainder := RegNext(operand(AverageTerms.most - 1, 0))
-    for ((weight, updated) <- result.weight.zip(byteMaskStage3.asBools)) weight := RegNext(Mux(updated, k, 0.U))
+    for ((weight, byte) <- result.weight.zipWithIndex) weight := RegNext(Mux(byteMaskStage3(byte), k, 0.U))
     MuxLookup(k, operand)(
       (1 to AverageTerms.most).map(k => k.U -> AverageTerms.shifted(operand, k, byte => !topBytes(byte), p))
     )
@@ -135,6 +133,8 @@ class OperandStage(p: NemoParams) extends Module {
     ((addend(operands.reduce(_ | _)) & spread(byteMaskStage3)) ^ spread(fillOnes)) | thresholdBytes
   )
   io.result.subtract := delay2(control.subtract)
+  private val widthStage3 = RegNext(width)
+  private val topBytes = CounterWidth.topBytes(widthStage3, p)
   private val isDifference = Fill(p.wordBytes, RegNext(control.subtract))
   io.result.guardsA := RegNext(~topBytes | isDifference)
   io.result.guardsB := RegNext(topBytes & isDifference)
