@@ -60,10 +60,10 @@ case class UpdateOp(
     */
   private[nemo] val disabledCode: Int = {
     val kept = carry match {
-      case Borrow                                     => State
-      case Always                                     => StateOrZero
-      case FromCounter if subtract                    => StateOrZero
-      case _                                          => Sum
+      case Borrow                  => State
+      case Always                  => StateOrZero
+      case FromCounter if subtract => StateOrZero
+      case _                       => Sum
     }
     kept.code ^ (if (subtract) codeFlips else 0)
   }
