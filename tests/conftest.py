@@ -31,7 +31,8 @@ BENCH = (*HARDWARE, "hw/test/**/*.scala")
 REPLAY = (*HARDWARE, "sim/common/*", "sim/expander/*", "sim/replay/*", "sim/flat/*",
           "driver/include/**/*")  # fmt: skip
 BOARD = (*BENCH, "fpga/**/*", "docs/*.md")
-GUEST = (*HARDWARE, "driver/**/*", "sim/**/*", "docs/rules.md", "docs/tutorial.md")
+GUEST = (*HARDWARE, "driver/**/*", "sim/**/*", "docs/rules.md", "docs/tutorial.md",
+         "examples/tutorial/*")  # fmt: skip
 
 # The long tests, by what their paths begin with: what they are of, beside the Python they import.
 # The longest first: what is left at the end is to be short.
@@ -49,6 +50,7 @@ LONG = {
     ),
     "tests/sim/test_tutorial.py": (
         "docs/tutorial.md",
+        "examples/tutorial/*",
         "sim/**/*",
         "mk/**/*",
         "sw-model/anemone/report/**/*",
@@ -114,7 +116,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     kept = verdict(item)
     if kept is None or not kept.exists():
         return None
@@ -126,6 +128,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
         )  # fmt: skip
         item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    # The test before left what it shares with this one. pytest has no public name for it.
+    item.session._setupstate.teardown_exact(nextitem)
     return True
 
 

@@ -17,6 +17,14 @@ PAGE = ROOT / "docs" / "tutorial.md"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+def folder_of(home: Path) -> Path:
+    """The reader's folder in a clone, as section 1 makes it."""
+    folder = home / "anemone" / "build" / "mine"
+    folder.mkdir(parents=True)
+    (home / "anemone" / "examples").symlink_to(ROOT / "examples")
+    return folder
+
+
 def section(number: int) -> list[tuple[str, str]]:
     """The fenced blocks of a numbered section: language and text."""
     text = PAGE.read_text(encoding="utf-8")
@@ -28,7 +36,7 @@ def write_files(number: int, folder: Path) -> None:
     """The files of a section, each named by its first line."""
     for language, text in section(number):
         if language not in ("", "sh"):
-            named = re.match(r"(?:/\*|#) (\w+\.\w+): ", text)
+            named = re.match(r"# (\w+\.\w+): ", text)
             assert named, text
             (folder / named[1]).write_text(text, encoding="utf-8")
 

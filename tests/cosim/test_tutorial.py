@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from anemone.cosim import Tools, cxl
-from tests.tutorial import do, write_files
+from tests.tutorial import do, folder_of
 
 assert cxl.server  # guest.py imports it: if it changes, this runs again
 
@@ -17,8 +17,9 @@ assert cxl.server  # guest.py imports it: if it changes, this runs again
 def test_section_7(tools: Tools, tmp_path: Path) -> None:
     if tools.release.startswith("6.1."):
         pytest.skip("Linux 6.1 does not bring up volatile CXL memory: dax_cxl came with 6.3")
-    write_files(2, tmp_path)
-    said = do(7, tmp_path)
+    mine = folder_of(tmp_path)
+    do(2, mine)
+    said = do(7, mine)
     counts = [int(n) for n in re.findall(r"^ +\d+ +0 +(\d+)  0x1[01]\w+-0x1[01]\w+$", said, re.M)]
     # Four of the table's eight huge pages are hot in one half of the look-ups or the other.
     assert len(counts) >= 8, said

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -17,11 +19,13 @@ policies = (
 
 
 @st.composite
-def configs(draw: st.DrawFn, most_lines: int = 12) -> FlatConfig:
-    """All ratios and policies; dedicated memory within the sets' addresses, across their end, after
-    it, or none.
+def configs(
+    draw: st.DrawFn, most_lines: int = 12, ratios: Sequence[int] = (1, 2, 3, 4)
+) -> FlatConfig:
+    """These ratios and all policies; dedicated memory within the sets' addresses, across their
+    end, after it, or none.
     """
-    near_lines, ratio = draw(st.integers(1, most_lines)), draw(st.integers(1, 4))
+    near_lines, ratio = draw(st.integers(1, most_lines)), draw(st.sampled_from(ratios))
     total = (ratio + 1) * near_lines
     start = draw(st.integers(0, total + 3))
     dedicated = (start * LINE_BYTES, (start + draw(st.integers(1, 5))) * LINE_BYTES)

@@ -26,7 +26,7 @@ from tests.rtl.faults import choose, faulty
 
 SEED = 20261121
 GEOMETRY = Geometry(device_gib=1)
-RATIOS = (1, 2, 3, 4)
+RATIOS = (1, 3)  # a build each; the bench's campaign has all four
 POLICIES = [("every", 1), ("nth", 1), ("nth", 2), ("one_in", 3), ("never", 1)]
 # Late and reordered responses, from memories fast enough for back-to-back swaps of a set.
 RESTLESS = Memories(
@@ -47,10 +47,10 @@ def assert_equal(config: FlatConfig, trace: Trace, memories: Memories | None = N
 
 
 # Each example starts an engine, which takes 20 ms.
-@settings(max_examples=100, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=50, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(data=st.data())
 def test_random_traces(data: st.DataObject) -> None:
-    config = data.draw(configs())
+    config = data.draw(configs(ratios=RATIOS))
     addr, write = data.draw(traces(config, most=300))
     memories = data.draw(st.sampled_from([None, RESTLESS]))
     assert_equal(config, Trace(addr, write), memories)

@@ -26,7 +26,6 @@ from anemone.telemetry.rules import (
     U64,
     WIDTHS,
     Rule,
-    identity_map,
 )
 from tests.model.strategies import events, geometries, rules, table_entries
 
@@ -249,18 +248,23 @@ def test_what_is_not_there_is_refused() -> None:
 
 
 def test_a_bulk_read_is_no_loop_of_lines() -> None:
-    """A read with effect of all 131,072 8-bit counters would take a second line by line in
-    Python.
-    """
+    """All 131,072 8-bit counters take less time at once than one channel's line by line."""
     fast.warm_up()
     rule = Rule(name="a", end=1 << 20, width=8, effect_op="add", effect_operand=1)
     t = fast.Telemetry(rule, Geometry())
-    started = time.thread_time()
+    lines = Geometry().counters(8) // t.per_line
+    at_once, by_line = [], []
     for count in range(5):
+        started = time.thread_time()
         assert (t.read(effect=True) == count).all()
-    seconds = (time.thread_time() - started) / 5
-    print(f"{seconds * 1e3:.1f} ms")
-    assert seconds < 0.1
+        at_once.append(time.thread_time() - started)
+    for _ in range(5):
+        started = time.thread_time()
+        for line in range(lines):
+            t.read_line(line, 0, effect=True)
+        by_line.append(time.thread_time() - started)
+    print(f"{min(at_once) * 1e3:.1f} ms at once, {min(by_line) * 1e3:.1f} ms a channel by line")
+    assert min(at_once) < min(by_line)
 
 
 def test_every_combination_of_op_width_predicate_effect_and_operand() -> None:
@@ -321,27 +325,3 @@ def test_an_op_without_a_meaning_is_no_other_op() -> None:
         with pytest.raises(ValueError, match="without a meaning"):
             telemetry.events(np.zeros(1, np.uint64), np.zeros(1, bool))
             telemetry.read_line(0, 0, effect=True)
-
-
-def test_ten_million_events_a_second_for_every_op_and_width() -> None:
-    fast.warm_up()
-    geometry = Geometry()
-    rng = np.random.default_rng(SEED)
-    n = 1_000_000
-    addr = rng.integers(0, 1 << 34, n, np.uint64)
-    write = rng.random(n) < 0.3
-    slowest = (float("inf"), "")
-    for op, width in itertools.product(OPS, WIDTHS):
-        rule = Rule(
-            name="r", end=1 << 34, primary_shift=21, sub_mask=0x1FF000, sub_shift=12, op=op,
-            width=width, notify_op="ge", notify_operand=200, map=identity_map(geometry, width),
-        )  # fmt: skip
-        best = 0.0
-        for _ in range(3):
-            t = fast.Telemetry(rule, geometry)
-            started = time.thread_time()  # CPU time, because the machine may be busy
-            t.events(addr, write)
-            best = max(best, n / (time.thread_time() - started))
-        slowest = min(slowest, (best, f"{op} {width}"))
-    print(f"slowest: {slowest[1]}, {slowest[0] / 1e6:.0f} M events/s a rule")
-    assert slowest[0] >= 10e6

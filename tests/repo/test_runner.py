@@ -36,6 +36,20 @@ def test_that_is_known_to_fail():
 MODULE = "import pytest\npytest.skip('not there', allow_module_level=True)\n"
 
 
+KEPT = """
+from pathlib import Path
+import tests.conftest
+tests.conftest.verdict = lambda item: Path(__file__) if item.name == "test_kept" else None
+class TestOne:
+    def test_before(self):
+        pass
+    def test_kept(self):
+        assert False
+def test_behind():
+    pass
+"""
+
+
 GROUPS = """
 import pytest
 @pytest.mark.parametrize("n", range(12))
@@ -76,3 +90,8 @@ def test_a_group_has_one_worker(tmp_path: Path) -> None:
     done = run(GROUPS, tmp_path, *options)
     seen = set(re.findall("<(.) (gw.)>", done.stdout))
     assert "24 passed" in done.stdout and len(seen) == 2, done.stdout
+
+
+def test_a_kept_test_leaves_nothing_to_tear_down(tmp_path: Path) -> None:
+    done = run(KEPT, tmp_path, "-n", "0")
+    assert "3 passed" in done.stdout.splitlines()[-1], done.stdout

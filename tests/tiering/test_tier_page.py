@@ -27,7 +27,8 @@ def blocks(language: str) -> list[str]:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A reader's working folder with the page's files."""
     (tmp_path / "sim").symlink_to(ROOT / "sim")
-    (tmp_path / "own.py").write_text("\n\n".join(blocks("python")))
+    policy = (ROOT / "examples" / "tutorial" / "own.py").read_text()
+    (tmp_path / "own.py").write_text("\n\n".join([policy, *blocks("python")]))
     (tmp_path / "tier.toml").write_text(blocks("toml")[0])
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -48,8 +49,11 @@ def test_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_flat_memory_mode() -> None:
-    config = parse_config(blocks("toml")[1], "docs/tiering.md").flat_config
-    assert config.near_lines == (1 << 30) // 64 and len(config.dedicated_lines) == (1 << 28) // 64
+    machine, flat = blocks("toml")
+    tiers = machine.partition("[placement]")[0]
+    tiers = re.sub(r"^scale.*\n|(?<=\[slow\]\n)pages.*\n", "", tiers, flags=re.M)
+    config = parse_config(tiers + flat, "docs/tiering.md").flat_config
+    assert config.near_lines == 2048 * 4096 // 64 and len(config.dedicated_lines) == (1 << 28) // 64
 
 
 def test_own_policy_and_source(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -91,7 +95,7 @@ def test_bad_options(
 def test_tables_name_all_there_is() -> None:
     for names, heading in ((SOURCES, "Telemetry"), (POLICIES, "Policies")):
         section = TEXT.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-        assert set(re.findall(r"^\| `([\w-]+)` \|", section, re.M)) == set(names)
+        assert set(re.findall(r"^(?:\| |- )`([\w-]+)`", section, re.M)) == set(names)
     toml = blocks("toml")[0]
     for key in ("name", "source"):
         listed = re.search(rf"{key} = .*# none, (.*), FILE.py:CLASS", toml)
