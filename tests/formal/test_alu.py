@@ -53,6 +53,20 @@ MUTANTS = {
         r"io_forward1 & io_operand_useByteCarry \?",
         "io_operand_useByteCarry ?",
     ),
+    "a minimum is a maximum": ("min-of-all-8", r"\^ \{8\{invert\}\}", ""),
+    "a wide minimum looks at no borrow": (
+        "min-of-all-64",
+        r"byteCarry \^ (?=\{word)",
+        "byteCarry | ",
+    ),
+    "a countdown keeps its bits at the end": ("subsat-of-all-8", r"if \(zeroState\)", "if (1'h0)"),
+    "a maximum keeps a difference": ("max-of-all-8", r"if \(zeroSum\)", "if (1'h0)"),
+    "the last is none": (
+        "last-of-all-64",
+        r"io_operand_codeFlips_1 \? io_operand_b",
+        "1'h0 ? io_operand_b",
+    ),
+    "an average rounds up": ("ewma8-of-all-8", r"average_remainder >= ", "average_remainder > "),
 }
 
 
