@@ -32,7 +32,7 @@ class MissingError(Exception):
     """Something that the user must provide; one line each."""
 
 
-def say(line: str) -> None:
+def print_line(line: str) -> None:
     print(f"board: {line}", flush=True)
 
 
@@ -54,7 +54,7 @@ def quartus(*tools: str) -> None:
 def run(command: list[str], folder: Path | None = None, quiet: bool = False) -> str:
     """Runs a tool, shows its output and returns it. Raises CalledProcessError if it fails."""
     if not quiet:
-        say(" ".join(command))
+        print_line(" ".join(command))
     lines = []
     with subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -80,7 +80,7 @@ def overlaid(example: str | None) -> Path:
     if found.wrong:
         raise MissingError("\n".join(found.wrong))
     overlay.write(found, emit({"id_bits": found.id_bits}), OUT)
-    say(f"{DESIGN / found.project.name}, ids of {found.id_bits} bits")
+    print_line(f"{DESIGN / found.project.name}, ids of {found.id_bits} bits")
     return DESIGN / found.project.name
 
 
@@ -102,12 +102,12 @@ def timing(summary: Path) -> int:
         if kind:
             worst[kind[0]] = min(worst.get(kind[0], (9e9, "")), (float(slack), what))
     if not worst:
-        say(f"{summary}: has no slack in it")
+        print_line(f"{summary}: has no slack in it")
         return 1
     for kind, (slack, what) in worst.items():
-        say(f"{kind}: worst slack {slack:+.3f} ns, {what}")
+        print_line(f"{kind}: worst slack {slack:+.3f} ns, {what}")
     missed = any(slack < 0 for slack, _ in worst.values())
-    say("timing is MISSED" if missed else "timing is met")
+    print_line("timing is MISSED" if missed else "timing is met")
     return int(missed)
 
 
@@ -115,7 +115,7 @@ def bitstream(example: str | None) -> int:
     quartus("quartus_sh")
     project = overlaid(example)
     run(["quartus_sh", "--flow", "compile", project.stem], project.parent)
-    say(f"{only('output_files/*.sof')}")
+    print_line(f"{only('output_files/*.sof')}")
     return timing(only("output_files/*.sta.summary"))
 
 
@@ -125,7 +125,7 @@ def check() -> int:
     chain = run(["jtagconfig"])
     if PART not in chain:
         raise MissingError(f"jtagconfig shows no {PART}: is the board on, and its cable in?")
-    say(f"ready to program {sof}")
+    print_line(f"ready to program {sof}")
     return 0
 
 
@@ -135,7 +135,7 @@ def flash() -> int:
     index = os.environ.get("DEVICE_INDEX") or "1"
     sof = only("output_files/*.sof")
     run(["quartus_pgm", *cable, "-m", "jtag", "-o", f"p;{sof}@{index}"])
-    say("programmed; restart the host without switching it off, then: lspci -d ::0502 -vv")
+    print_line("programmed; restart the host without switching it off, then: lspci -d ::0502 -vv")
     return 0
 
 

@@ -16,8 +16,8 @@ def run(argv: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, 
     """`anemone` with these words: exit status, output, errors."""
     with pytest.raises(SystemExit) as ended:
         cli.main(argv)
-    said = capsys.readouterr()
-    return int(ended.value.code or 0), said.out, said.err
+    output = capsys.readouterr()
+    return int(ended.value.code or 0), output.out, output.err
 
 
 def one_line(error: InputError) -> str:
@@ -27,7 +27,11 @@ def one_line(error: InputError) -> str:
 
 
 def assert_refused(
-    path: Path, content: str | None, said: str, argv: list[str], capsys: pytest.CaptureFixture[str]
+    path: Path,
+    content: str | None,
+    message: str,
+    argv: list[str],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """A run on a file of this content, or without it, ends with 2 and a line that names the file.
 
@@ -40,7 +44,7 @@ def assert_refused(
     before = {p.name: p.read_bytes() for p in path.parent.iterdir()}
     status, out, err = run(argv, capsys)
     assert (status, out) == (2, "")
-    assert err.count("\n") == 1 and said in err and str(path) in err, err
+    assert err.count("\n") == 1 and message in err and str(path) in err, err
     assert {p.name: p.read_bytes() for p in path.parent.iterdir()} == before
 
 
@@ -48,6 +52,6 @@ def assert_names_field(parse: Callable[[str], object], text: str, start: str, al
     """Parsing raises an InputError that starts so and says what would be allowed."""
     with pytest.raises(InputError) as caught:
         parse(text)
-    said = one_line(caught.value)
-    assert said.startswith(start), said
-    assert allowed in said.partition("; allowed: ")[2], said
+    message = one_line(caught.value)
+    assert message.startswith(start), message
+    assert allowed in message.partition("; allowed: ")[2], message

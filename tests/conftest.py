@@ -3,7 +3,7 @@
 
 - A long test that passed, and of which all inputs are as they were, is not run again: it passes by
   what build/test/kept says. A fresh clone has nothing there. KEPT=no runs everything.
-- FAST=1, of `make check`, leaves the long tests out; the benches play a few seeds of one build.
+- FAST=1, of `make check`, leaves the long tests out; the benches run a few seeds of one build.
 - What a platform must be able to run may not be skipped there.
 - No example of a property has a deadline, as a machine may be busy.
 - The report (build/test/pytest.xml) has the processor seconds of each test, whatever ran beside it.
@@ -68,14 +68,14 @@ LONG = {
     "tests/msgfree/test_trace.py": ("sim/mpi/*", "examples/mpi/*", "tests/msgfree/*", "mk/**/*"),
     "tests/capture/test_program_": ("sim/capture/**/*", "mk/**/*"),
 }
-# Of those, what plays in `make check`, too.
+# Of those, what `make check` runs, too.
 ALSO_FAST = ("test_campaign.py", "test_rtl_campaign.py")
 FAST = "FAST" in os.environ
-ASKED = ("SEED", "CONFIG", "WAVES", "ANEMONE_KERNEL")  # what a caller may ask by its environment
+OPTIONS = ("SEED", "CONFIG", "WAVES", "ANEMONE_KERNEL")  # what a caller may ask by its environment
 
-WRONG = pytest.StashKey[bool]()  # a phase of the test did not pass
-OF = pytest.StashKey[Path | None]()  # its verdict's place as it began
-BEGAN = pytest.StashKey[float]()  # processor seconds of this worker as its setup began
+FAILED_PHASE = pytest.StashKey[bool]()  # a phase of the test did not pass
+VERDICT_PATH = pytest.StashKey[Path | None]()  # its verdict's place as it began
+CPU_AT_SETUP = pytest.StashKey[float]()  # processor seconds of this worker as its setup began
 
 
 def path_of(item: pytest.Item) -> str:
@@ -101,7 +101,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def verdict(item: pytest.Item) -> Path | None:
     """Where it says that this test passed as everything is now; None: it is not a long one."""
     part = long_part(item)
-    if part is None or os.environ.get("KEPT") == "no" or any(a in os.environ for a in ASKED):
+    if part is None or os.environ.get("KEPT") == "no" or any(a in os.environ for a in OPTIONS):
         return None
     words = (item.name, str(FAST), platform.platform(), platform.python_version())
     return KEPT / digest(item.path, LONG[part], words)
@@ -140,25 +140,27 @@ def _processor() -> float:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    item.stash[BEGAN] = _processor()
+    item.stash[CPU_AT_SETUP] = _processor()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Iterator[None]:
-    if call.when == "teardown" and BEGAN in item.stash:
-        item.user_properties.append(("processor_s", round(_processor() - item.stash[BEGAN], 1)))
+    if call.when == "teardown" and CPU_AT_SETUP in item.stash:
+        item.user_properties.append(
+            ("processor_s", round(_processor() - item.stash[CPU_AT_SETUP], 1))
+        )
     report = yield
     if COMPLETE and report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"skipped, which nothing may be on this platform: {call.excinfo}"
     if not report.passed:
-        item.stash[WRONG] = True
+        item.stash[FAILED_PHASE] = True
     if report.when == "setup":
-        item.stash[OF] = verdict(item)
+        item.stash[VERDICT_PATH] = verdict(item)
     # What changed while the test ran is neither of before nor of now.
-    if report.when == "teardown" and WRONG not in item.stash:
+    if report.when == "teardown" and FAILED_PHASE not in item.stash:
         kept = verdict(item)
-        if kept and kept == item.stash[OF]:
+        if kept and kept == item.stash[VERDICT_PATH]:
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.touch()
     return report

@@ -75,7 +75,7 @@ places the regions. read_every is for replays and is ignored.
 example:  anemonectl add -f hotness.toml && anemonectl watch hotness
 )",
     .options = OPTION_FILE | OPTION_HOST | OPTION_DEVICE | OPTION_JSON,
-    .least = 0,
-    .most = 0,
+    .min_words = 0,
+    .max_words = 0,
     .run = run,
 };

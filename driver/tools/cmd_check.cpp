@@ -93,7 +93,7 @@ values; the exit status is then 2.
                       of [key, region]
 )",
     .options = OPTION_FILE | OPTION_HOST | OPTION_DEVICE | OPTION_JSON | OPTION_LIMITS,
-    .least = 0,
-    .most = 0,
+    .min_words = 0,
+    .max_words = 0,
     .run = run,
 };

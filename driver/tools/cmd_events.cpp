@@ -114,10 +114,10 @@ void show(const Session& session, const anemone_record& record) {
     }
 }
 
-/* Prints at most `most` waiting events of one device; returns their number. */
-size_t show_waiting(const Session& session, size_t most, bool json) {
+/* Prints at most `max_count` waiting events of one device; returns their number. */
+size_t show_waiting(const Session& session, size_t max_count, bool json) {
     std::array<anemone_record, AT_ONCE> records;
-    auto wanted = std::span(records).first(std::min(most, records.size()));
+    auto wanted = std::span(records).first(std::min(max_count, records.size()));
     ssize_t got = device_read(session.fd.get(), wanted);
 
     /* Another reader of the same telemetries may have taken it. */
@@ -182,7 +182,7 @@ that were removed with their page.
 example:  anemonectl events --json | while read -r event; do ...; done
 )",
     .options = OPTION_COUNT | OPTION_DEVICE | OPTION_JSON,
-    .least = 0,
-    .most = 0,
+    .min_words = 0,
+    .max_words = 0,
     .run = run,
 };

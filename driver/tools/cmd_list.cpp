@@ -122,7 +122,7 @@ of the memory, flat memory mode, and the telemetries that you added with
   -j, --json  print JSON: a list with an object for each device
 )",
     .options = OPTION_JSON,
-    .least = 0,
-    .most = 0,
+    .min_words = 0,
+    .max_words = 0,
     .run = run,
 };

@@ -93,12 +93,13 @@ Json json_of(const Options& o, const Telemetry& t, size_t set, std::span<const P
 }
 
 void check_words(const Options& o) {
-    size_t most = o.pid ? 2 : !o.file.empty() ? 1 : o.unmap ? 2 : 3;
-    size_t least = o.pid ? 1 : most;
+    size_t max_count = o.pid ? 2 : !o.file.empty() ? 1 : o.unmap ? 2 : 3;
+    size_t min_count = o.pid ? 1 : max_count;
 
     if (!o.pid && o.last != UINT64_MAX)
         bad_input("map: --range is of a process's addresses; allowed: with --pid");
-    if (o.words.size() < least || o.words.size() > most || (o.pid && (o.unmap || !o.file.empty())))
+    if (o.words.size() < min_count || o.words.size() > max_count ||
+        (o.pid && (o.unmap || !o.file.empty())))
         bad_input("map: ", o.words.size(),
                   " words; allowed: NAME KEY REGION, NAME --unmap KEY, NAME -f FILE, "
                   "NAME --pid PID [REGION]");
@@ -160,7 +161,7 @@ followed. This needs CAP_SYS_ADMIN and permission to trace the process.
 example:  anemonectl map skew 0x323 1
 )",
     .options = OPTION_FILE | OPTION_UNMAP | OPTION_PID | OPTION_DEVICE | OPTION_JSON,
-    .least = 1,
-    .most = 3,
+    .min_words = 1,
+    .max_words = 3,
     .run = run,
 };

@@ -34,7 +34,7 @@ counted in its last turn.
   -j, --json      print JSON
 )",
     .options = OPTION_SNAPSHOT | OPTION_CHANNELS | OPTION_ALL | OPTION_DEVICE | OPTION_JSON,
-    .least = 1,
-    .most = 1,
+    .min_words = 1,
+    .max_words = 1,
     .run = run,
 };

@@ -55,7 +55,7 @@ process anemone-holder ends with the last telemetry.
   -j, --json      print JSON
 )",
     .options = OPTION_ALL | OPTION_DEVICE | OPTION_JSON,
-    .least = 0,
-    .most = 1,
+    .min_words = 0,
+    .max_words = 1,
     .run = run,
 };

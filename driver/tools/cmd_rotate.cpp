@@ -65,7 +65,7 @@ last turn.
 example:  seq 0 4095 | anemonectl rotate skew --period 500 -f -
 )",
     .options = OPTION_PERIOD | OPTION_FILE | OPTION_STOP | OPTION_DEVICE | OPTION_JSON,
-    .least = 1,
-    .most = 1,
+    .min_words = 1,
+    .max_words = 1,
     .run = run,
 };

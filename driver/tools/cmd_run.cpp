@@ -121,7 +121,7 @@ example:  anemonectl run -f skew.toml -- numactl --membind=1 ./server
 )",
     .options = OPTION_FILE | OPTION_HOST | OPTION_OUTPUT | OPTION_CHANNELS | OPTION_ALL |
                OPTION_DEVICE | OPTION_JSON,
-    .least = 1,
-    .most = ANY_WORDS,
+    .min_words = 1,
+    .max_words = ANY_WORDS,
     .run = run,
 };

@@ -67,7 +67,7 @@ Shows these counts, notifications, errors, and the resources of the telemetry.
   -j, --json      print JSON
 )",
     .options = OPTION_DEVICE | OPTION_JSON,
-    .least = 1,
-    .most = 1,
+    .min_words = 1,
+    .max_words = 1,
     .run = run,
 };

@@ -70,8 +70,8 @@ void show_row(const Sample& sample, const Row& row, bool redraw) {
      * floating point.
      */
     double count = static_cast<double>(row.count), total = static_cast<double>(sample.total);
-    double most = static_cast<double>(sample.rows[0].count);
-    std::string bar(static_cast<size_t>(std::min(count / most, 1.0) * BAR_WIDTH + 0.5), '#');
+    double largest = static_cast<double>(sample.rows[0].count);
+    std::string bar(static_cast<size_t>(std::min(count / largest, 1.0) * BAR_WIDTH + 0.5), '#');
 
     if (sample.is_turn)
         std::printf("%#12" PRIx64, row.region);
@@ -188,7 +188,7 @@ instead.
 )",
     .options =
         OPTION_INTERVAL | OPTION_TOP | OPTION_COUNTERS | OPTION_ONCE | OPTION_DEVICE | OPTION_JSON,
-    .least = 1,
-    .most = 1,
+    .min_words = 1,
+    .max_words = 1,
     .run = run,
 };

@@ -71,15 +71,15 @@ std::string read_file(const std::string& path) {
     }
 }
 
-uint64_t parse_number(std::string_view what, std::string_view digits, uint64_t least,
-                      uint64_t most) {
+uint64_t parse_number(std::string_view what, std::string_view digits, uint64_t minimum,
+                      uint64_t maximum) {
     bool hex = digits.starts_with("0x") || digits.starts_with("0X");
     const char* end = digits.data() + digits.size();
     uint64_t value = 0;
     auto [at, error] = std::from_chars(digits.data() + (hex ? 2 : 0), end, value, hex ? 16 : 10);
 
-    if (error != std::errc() || at != end || value < least || value > most)
-        bad_input(what, " is \"", digits, "\"; allowed: a whole number of ", least, " to ", most,
-                  ", decimal or 0x");
+    if (error != std::errc() || at != end || value < minimum || value > maximum)
+        bad_input(what, " is \"", digits, "\"; allowed: a whole number of ", minimum, " to ",
+                  maximum, ", decimal or 0x");
     return value;
 }

@@ -79,8 +79,8 @@ private:
 /* Reads a file; "-" is stdin. */
 std::string read_file(const std::string& path);
 
-/* A whole number, decimal or 0x..., from `least` to `most`. `what` names it in the error. */
-uint64_t parse_number(std::string_view what, std::string_view digits, uint64_t least,
-                      uint64_t most);
+/* A whole number, decimal or 0x..., from `minimum` to `maximum`. `what` names it in the error. */
+uint64_t parse_number(std::string_view what, std::string_view digits, uint64_t minimum,
+                      uint64_t maximum);
 
 #endif

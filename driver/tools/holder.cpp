@@ -14,7 +14,7 @@
 
 namespace {
 
-constexpr size_t MOST_CLIENTS = 64;
+constexpr size_t MAX_CLIENTS = 64;
 /* A holder without telemetries polls whether it may end. */
 constexpr int LOOK_MS = 200;
 /* A holder without any client ends after this many polls. */
@@ -146,7 +146,7 @@ void Holder::serve() {
     for (;;) {
         bool idle = held_.empty() && clients_.empty();
         size_t clients = clients_.size();
-        std::vector<pollfd> polled = {{clients < MOST_CLIENTS ? listening_ : -1, POLLIN, 0}};
+        std::vector<pollfd> polled = {{clients < MAX_CLIENTS ? listening_ : -1, POLLIN, 0}};
 
         if (idle && (used || ++looks > UNUSED_LOOKS))
             end_unless_wanted();

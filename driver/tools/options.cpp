@@ -72,8 +72,8 @@ double seconds(const char* word) {
     return value;
 }
 
-uint32_t small_number(const char* what, const char* word, uint32_t least, uint32_t most) {
-    return static_cast<uint32_t>(parse_number(what, word, least, most));
+uint32_t small_number(const char* what, const char* word, uint32_t minimum, uint32_t maximum) {
+    return static_cast<uint32_t>(parse_number(what, word, minimum, maximum));
 }
 
 /* START-END, end exclusive. */
@@ -164,7 +164,7 @@ bool& flag(Options& o, int code) {
 
 std::optional<Options> parse_options(const Command& command, int argc, char** argv) {
     /* Options may follow words, except for a command that runs another. */
-    std::string letters = command.most == ANY_WORDS ? "+:" : ":";
+    std::string letters = command.max_words == ANY_WORDS ? "+:" : ":";
     std::vector<option> longs;
     Options o;
     int code;
@@ -197,13 +197,13 @@ std::optional<Options> parse_options(const Command& command, int argc, char** ar
     if (o.all_ops)
         o.limits.features = UINT64_MAX;
     o.words = {argv + optind, static_cast<size_t>(argc - optind)};
-    if (o.words.size() < command.least || o.words.size() > command.most) {
+    if (o.words.size() < command.min_words || o.words.size() > command.max_words) {
         std::string_view help = command.help;
 
         /* The help begins with the usage line. */
         bad_input(command.name, ": ",
-                  o.words.size() < command.least ? "something is missing" : "too many words", "; ",
-                  help.substr(0, help.find('\n')));
+                  o.words.size() < command.min_words ? "something is missing" : "too many words",
+                  "; ", help.substr(0, help.find('\n')));
     }
     return o;
 }

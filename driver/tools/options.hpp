@@ -49,7 +49,7 @@ struct Command {
     const char* summary; /* its line in the list of commands */
     const char* help;    /* the whole help, which begins with the usage line */
     unsigned int options;
-    size_t least, most; /* words */
+    size_t min_words, max_words; /* words */
     int (*run)(const Options& options);
 };
 

@@ -51,8 +51,8 @@ Span parse_mapping(const std::string& line) {
 
 class Collector {
 public:
-    Collector(uint32_t pid, const anemone_spec& spec, uint32_t most)
-        : pid_(pid), spec_(spec), most_(most), path_(device_proc(pid) + "/pagemap"),
+    Collector(uint32_t pid, const anemone_spec& spec, uint32_t limit)
+        : pid_(pid), spec_(spec), limit_(limit), path_(device_proc(pid) + "/pagemap"),
           pagemap_(open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
         if (!pagemap_)
             refused(pid, path_);
@@ -101,15 +101,15 @@ private:
     }
 
     void add_key(ProcessKey key) {
-        if (found.size() == most_)
-            fail("process ", pid_, " has more keys in the rule's range than the table's ", most_,
+        if (found.size() == limit_)
+            fail("process ", pid_, " has more keys in the rule's range than the table's ", limit_,
                  ": name a --range of it, or add a rule of a greater primary.shift");
         found.push_back(key);
     }
 
     const uint32_t pid_;
     const anemone_spec& spec_;
-    const size_t most_;
+    const size_t limit_;
     const uint64_t size_ = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
     const std::string path_;
     const Descriptor pagemap_;
@@ -119,12 +119,12 @@ private:
 } // namespace
 
 std::vector<ProcessKey> keys_of_process(uint32_t pid, const anemone_spec& spec, Span within,
-                                        uint32_t most) {
+                                        uint32_t limit) {
     /*
      * Opened before the mappings, so that a program which execve(2) starts in between has none of
      * these pages.
      */
-    Collector collector(pid, spec, most);
+    Collector collector(pid, spec, limit);
     std::string path = device_proc(pid) + "/maps";
     std::ifstream maps(path);
     bool any = false;

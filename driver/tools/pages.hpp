@@ -12,9 +12,9 @@ struct ProcessKey {
 
 /*
  * The keys of a process's current pages under a rule of host addresses: each key once, ordered by
- * address. `within`: only these addresses of the process; more than `most` keys are an error.
+ * address. `within`: only these addresses of the process; more than `limit` keys are an error.
  */
 std::vector<ProcessKey> keys_of_process(uint32_t pid, const anemone_spec& spec, Span within,
-                                        uint32_t most);
+                                        uint32_t limit);
 
 #endif

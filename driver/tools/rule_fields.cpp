@@ -73,17 +73,17 @@ toml::source_index Scope::line_of(std::string_view key) const {
 
 void Scope::wrong_words(std::string_view key, const std::string& value,
                         const std::string& allowed) const {
-    std::string said = one_line(key, 80) + " is " + value + "; allowed: " + allowed;
+    std::string message = one_line(key, 80) + " is " + value + "; allowed: " + allowed;
 
     if (!number_)
-        bad_input(source.name(), ": top level: ", said);
+        bad_input(source.name(), ": top level: ", message);
 
     const toml::table* rule = rule_->as_table();
     const toml::node* name = rule ? rule->get("name") : nullptr;
     auto called = name ? source.string(*name) : std::nullopt;
 
     bad_input(source.name(), ": rule ", number_, called ? " \"" + one_line(*called, 180) + '"' : "",
-              " (line ", line_of(key), "): ", path_, path_.empty() ? "" : ".", said);
+              " (line ", line_of(key), "): ", path_, path_.empty() ? "" : ".", message);
 }
 
 void Scope::wrong(std::string_view key, const toml::node* value, const std::string& allowed) const {
@@ -141,15 +141,16 @@ std::optional<uint64_t> Scope::whole_number(const toml::node& value) const {
     return integer->magnitude;
 }
 
-uint64_t Scope::number(std::string_view key, uint64_t most, const std::string& also) const {
+uint64_t Scope::number(std::string_view key, uint64_t maximum, const std::string& also) const {
     const toml::node* value = field(key);
     auto got = value ? whole_number(*value) : std::nullopt;
 
-    if (got && *got <= most)
+    if (got && *got <= maximum)
         return *got;
     wrong(key,
-          text("a whole number of 0 to ", most < 1 << 20 ? text(most) : text(Hex{most}),
-               most == UINT64_MAX ? " or a string of hex" : "", also.empty() ? "" : ", or ", also));
+          text("a whole number of 0 to ", maximum < 1 << 20 ? text(maximum) : text(Hex{maximum}),
+               maximum == UINT64_MAX ? " or a string of hex" : "", also.empty() ? "" : ", or ",
+               also));
 }
 
 bool Scope::is_built(const Name& name) const {

@@ -41,8 +41,8 @@ public:
     bool is_whole(const toml::node& value) const;
     /* Its value, or empty if it is something else, negative or past 64 bits. */
     std::optional<uint64_t> whole_number(const toml::node& value) const;
-    /* A field of at most `most`; `also` names other allowed values. */
-    uint64_t number(std::string_view key, uint64_t most, const std::string& also = "") const;
+    /* A field of at most `maximum`; `also` names other allowed values. */
+    uint64_t number(std::string_view key, uint64_t maximum, const std::string& also = "") const;
     /* The code of a name, which must be built in. */
     unsigned int choice(std::string_view key, Names names) const;
     /* The names that are built in, as "a, b<last>c". */

@@ -201,7 +201,7 @@ void read_map(const Scope& s, Rule& rule) {
     /* For host addresses the driver knows which keys exist. */
     uint64_t keys = s.limits.host ? s.limits.bytes : s.limits.table;
     std::map<uint64_t, size_t> seen;
-    uint32_t most = 0;
+    uint32_t region_count = 0;
 
     if (s.is("map", "identity")) {
         rule.identity = true;
@@ -232,13 +232,13 @@ void read_map(const Scope& s, Rule& rule) {
         uint32_t region = region_of(s, rule.spec, at, entry, *base);
 
         rule.map.push_back({.key = *key, .region = region, .flags = 0});
-        most = std::max(most, region + 1);
+        region_count = std::max(region_count, region + 1);
     }
     /*
      * As many regions as the file names. If it names none: one for the command `map`, or with host
      * addresses as many as a pipeline holds (0), for the pages of a process.
      */
-    rule.spec.regions = most || s.limits.host ? most : 1;
+    rule.spec.regions = region_count || s.limits.host ? region_count : 1;
 }
 
 /* --- Rules ------------------------------------------------------------------------------------ */

@@ -14,11 +14,11 @@ namespace {
 
 /* Longest text, and most elements of a list, that a message shows. */
 constexpr size_t LONGEST = 80;
-constexpr size_t MOST_ELEMENTS = 4;
+constexpr size_t MAX_ELEMENTS = 4;
 /* More than any valid file has. Each wide number makes the parser read the file again. */
-constexpr size_t MOST_WIDE = 1000;
+constexpr size_t MAX_WIDE = 1000;
 /* More than any rule has, and few enough for the parser's recursion. */
-constexpr size_t MOST_DOTS = 128;
+constexpr size_t MAX_DOTS = 128;
 
 /* Converts "\r\n" to "\n", as Python does. */
 std::string plain_lines(std::string_view content) {
@@ -155,7 +155,7 @@ void TomlFile::refuse_what_breaks_the_parser() {
             i = std::min(content_.find('\n', i), content_.size()) - 1;
         else if (c > 0x7e)
             wrong(place(i), "a character that no key or value has outside of quotes");
-        else if (c == '.' && ++dots > MOST_DOTS)
+        else if (c == '.' && ++dots > MAX_DOTS)
             wrong(place(i), "keys within keys, too deep");
         else if (std::u32string_view(U"=,[]{}\n").find(c) != std::u32string_view::npos)
             dots = 0;
@@ -172,7 +172,7 @@ bool TomlFile::quote_wide_integer(const toml::parse_error& error) {
     size_t end = offset(place(error.source().begin)), start;
 
     if (error.description().find("is not representable in 64 bits") == std::string_view::npos ||
-        error.description().find("integer") == std::string_view::npos || wide_.size() == MOST_WIDE)
+        error.description().find("integer") == std::string_view::npos || wide_.size() == MAX_WIDE)
         return false;
     while (end && blanks.find(content_[end - 1]) != blanks.npos)
         end--;
@@ -243,11 +243,11 @@ std::string TomlFile::show(const toml::node& node, int depth) const {
         return table ? "{...}" : "[...]";
 
     auto add = [&](const toml::node& element, const std::string& before) {
-        if (count <= MOST_ELEMENTS)
+        if (count <= MAX_ELEMENTS)
             shown += count ? ", " : "";
-        if (count < MOST_ELEMENTS)
+        if (count < MAX_ELEMENTS)
             shown += before + show(element, depth - 1);
-        else if (count == MOST_ELEMENTS)
+        else if (count == MAX_ELEMENTS)
             shown += "...";
         count++;
     };

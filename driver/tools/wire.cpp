@@ -12,7 +12,7 @@
 namespace {
 
 /* More keys than any table has, and the bytes of the longest name. */
-constexpr uint32_t MOST_KEYS = 1u << 22;
+constexpr uint32_t MAX_KEYS = 1u << 22;
 constexpr uint32_t LONGEST_NAME = 400;
 
 /* The fixed start of a telemetry on the wire; name, entries and keys follow. */
@@ -152,7 +152,7 @@ std::optional<Telemetry> wire_receive_telemetry(int socket) {
     Head head = {};
 
     if (!receive_all(socket, &head, sizeof(head)) || head.name > LONGEST_NAME ||
-        head.entries > MOST_KEYS || head.turns > MOST_KEYS)
+        head.entries > MAX_KEYS || head.turns > MAX_KEYS)
         return std::nullopt;
 
     std::vector<anemone_entry> entries(head.entries);

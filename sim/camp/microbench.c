@@ -19,7 +19,7 @@
 
 #include "../common/circle.h"
 
-enum { LINE = 64, MOST_CHAINS = 16, BIND = 2, MASK_BITS = 1024 };
+enum { LINE = 64, MAX_CHAINS = 16, BIND = 2, MASK_BITS = 1024 };
 
 static double now(void) {
     struct timespec t;
@@ -50,7 +50,7 @@ static char* on_node(size_t bytes, unsigned node) {
 }
 
 static void chase(char* at, size_t bytes, unsigned chains, double seconds) {
-    void** p[MOST_CHAINS];
+    void** p[MAX_CHAINS];
     if (!circle_of_lines(at, bytes / LINE, LINE))
         fail("memory");
     void** const first = (void**)at;
@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
     }
     char* at = on_node(bytes, (unsigned)strtoul(argv[5], NULL, 10));
     const double end = now() + seconds;
-    if (!strcmp(argv[1], "chase") && parameter >= 1 && parameter <= MOST_CHAINS)
+    if (!strcmp(argv[1], "chase") && parameter >= 1 && parameter <= MAX_CHAINS)
         chase(at, bytes, parameter, seconds);
     else if (!strcmp(argv[1], "read"))
         reads(at, bytes, 8, parameter, end);

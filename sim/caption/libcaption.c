@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PREFERRED = 1, MOST_RANGES = 4096, MOST_NODES = 1024, WORD = 8 * sizeof(unsigned long) };
+enum { PREFERRED = 1, MAX_RANGES = 4096, MAX_NODES = 1024, WORD = 8 * sizeof(unsigned long) };
 static const uintptr_t PIECE = (uintptr_t)2 << 20;
 
 struct ratio {
@@ -30,7 +30,7 @@ struct range {
     uintptr_t start, end;
 };
 
-static struct range seen[MOST_RANGES], now[MOST_RANGES];
+static struct range seen[MAX_RANGES], now[MAX_RANGES];
 static size_t seen_count;
 static uint64_t bound_chunks;
 
@@ -40,7 +40,7 @@ static bool read_ratio(const char* path, struct ratio* r) {
                                      &r->weight[1]) == 4;
     if (file)
         fclose(file);
-    return good && r->node[0] < MOST_NODES && r->node[1] < MOST_NODES &&
+    return good && r->node[0] < MAX_NODES && r->node[1] < MAX_NODES &&
            r->weight[0] + (uint64_t)r->weight[1] > 0;
 }
 
@@ -51,12 +51,12 @@ static unsigned node_of(uint64_t n, const struct ratio* r) {
 }
 
 static void bind_piece(uintptr_t start, uintptr_t end, const struct ratio* r) {
-    unsigned long mask[MOST_NODES / WORD] = {0};
+    unsigned long mask[MAX_NODES / WORD] = {0};
     const unsigned node = node_of(bound_chunks++, r);
     mask[node / WORD] = 1UL << (node % WORD);
     // The range may be unmapped by now, or the node may have no memory. Both are harmless: the
     // kernel's own policy stays.
-    syscall(SYS_mbind, start, end - start, PREFERRED, mask, (unsigned long)MOST_NODES, 0UL);
+    syscall(SYS_mbind, start, end - start, PREFERRED, mask, (unsigned long)MAX_NODES, 0UL);
 }
 
 // The first new address at or after `at`. A range may be new only in part: a heap grows at its end.
@@ -83,7 +83,7 @@ static size_t ranges_of(struct range* found) {
     FILE* file = fopen("/proc/self/maps", "re");
     char line[512];
     size_t count = 0;
-    while (file && count < MOST_RANGES && fgets(line, sizeof line, file)) {
+    while (file && count < MAX_RANGES && fgets(line, sizeof line, file)) {
         struct range range;
         char access[8] = "", name[64] = "";
         unsigned long inode = 1;

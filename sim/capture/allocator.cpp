@@ -21,7 +21,7 @@ struct Header { // the 16 bytes before the caller's bytes
 static_assert(sizeof(Header) == 16, "blocks are 16-byte aligned");
 
 constexpr unsigned kClasses = 4 * 40;
-constexpr std::size_t kMost = std::size_t{1} << 36;
+constexpr std::size_t kMaxBytes = std::size_t{1} << 36;
 
 unsigned class_of(std::size_t bytes) {
     if (bytes < 64)
@@ -40,7 +40,7 @@ public:
     constexpr explicit Heap(const Region& region) : region_(region) {}
 
     void* take(std::size_t bytes, std::size_t alignment) {
-        if (bytes > kMost || alignment > kMost >> 5)
+        if (bytes > kMaxBytes || alignment > kMaxBytes >> 5)
             return nullptr;
         if (next_ == 0) {
             reserve(region_);

@@ -66,10 +66,10 @@ std::uint64_t anemone_filter_translate(anemone_filter* f, std::uint64_t address)
     return f->filter.translate(address);
 }
 
-// Moves up to `most` recorded events to the caller, two words each. Returns their number.
-std::size_t anemone_filter_take(anemone_filter* f, std::uint64_t* words, std::size_t most) {
+// Moves up to `limit` recorded events to the caller, two words each. Returns their number.
+std::size_t anemone_filter_take(anemone_filter* f, std::uint64_t* words, std::size_t limit) {
     f->filter.deliver();
-    const std::size_t n = f->events.size() < most ? f->events.size() : most;
+    const std::size_t n = f->events.size() < limit ? f->events.size() : limit;
     for (std::size_t i = 0; i < n; i++) {
         words[2 * i] = f->events[i].address_and_flags;
         words[2 * i + 1] = f->events[i].time_ns;

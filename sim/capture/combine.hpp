@@ -16,8 +16,8 @@ public:
         std::uint64_t line;
         bool full;
     };
-    explicit WriteCombiner(const Config& config) : most_(config.combine_buffers) {
-        open_.reserve(most_ + 1);
+    explicit WriteCombiner(const Config& config) : capacity_(config.combine_buffers) {
+        open_.reserve(capacity_ + 1);
     }
 
     // Stores bytes [first, first + n) of a line, first + n <= 64. Drains at most one buffer: this
@@ -36,7 +36,7 @@ public:
         if (bytes == ~0ull)
             return Drained{line, true};
         open_.push_back({line, bytes});
-        if (open_.size() <= most_)
+        if (open_.size() <= capacity_)
             return std::nullopt;
         return take(0);
     }
@@ -76,7 +76,7 @@ private:
         open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(i));
         return out;
     }
-    std::uint64_t most_;
+    std::uint64_t capacity_;
     std::vector<Buffer> open_; // oldest first
 };
 

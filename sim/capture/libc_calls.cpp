@@ -7,7 +7,7 @@
 #include "filter.hpp"
 #include "runtime.hpp"
 
-using capture::saw;
+using capture::record_access;
 
 namespace {
 
@@ -23,8 +23,8 @@ void saw_copy(std::uintptr_t pc, const void* to, const void* from, std::size_t b
     for (std::size_t i = 0; i < steps; i++) {
         const std::size_t at = (down ? steps - 1 - i : i) * kStep;
         const std::size_t n = bytes - at < kStep ? bytes - at : kStep;
-        saw(pc, source + at, n, kRead);
-        saw(pc + 1, target + at, n, kWrite);
+        record_access(pc, source + at, n, kRead);
+        record_access(pc + 1, target + at, n, kWrite);
     }
 }
 
@@ -48,7 +48,7 @@ void* anemone_memmove(void* to, const void* from, std::size_t bytes) {
 }
 
 void* anemone_memset(void* to, int value, std::size_t bytes) {
-    saw(PC, to, bytes, kWrite);
+    record_access(PC, to, bytes, kWrite);
     return std::memset(to, value, bytes);
 }
 
@@ -60,21 +60,21 @@ int anemone_memcmp(const void* a, const void* b, std::size_t bytes) {
     while (n < bytes && x[n] == y[n])
         n++;
     const std::size_t seen = n < bytes ? n + 1 : n;
-    saw(PC, a, seen, kRead);
-    saw(PC + 1, b, seen, kRead);
+    record_access(PC, a, seen, kRead);
+    record_access(PC + 1, b, seen, kRead);
     return n < bytes ? x[n] - y[n] : 0;
 }
 
 void* anemone_memchr(const void* a, int c, std::size_t bytes) {
     void* found = const_cast<void*>(std::memchr(a, c, bytes));
     const auto* start = static_cast<const char*>(a);
-    saw(PC, a, found ? std::size_t(static_cast<char*>(found) - start) + 1 : bytes, kRead);
+    record_access(PC, a, found ? std::size_t(static_cast<char*>(found) - start) + 1 : bytes, kRead);
     return found;
 }
 
 std::size_t anemone_strlen(const char* a) {
     const std::size_t n = std::strlen(a);
-    saw(PC, a, n + 1, kRead);
+    record_access(PC, a, n + 1, kRead);
     return n;
 }
 
@@ -83,8 +83,8 @@ int anemone_strncmp(const char* a, const char* b, std::size_t bytes) {
     while (n < bytes && a[n] == b[n] && a[n] != 0)
         n++;
     const std::size_t seen = n < bytes ? n + 1 : n;
-    saw(PC, a, seen, kRead);
-    saw(PC + 1, b, seen, kRead);
+    record_access(PC, a, seen, kRead);
+    record_access(PC + 1, b, seen, kRead);
     return n < bytes ? static_cast<unsigned char>(a[n]) - static_cast<unsigned char>(b[n]) : 0;
 }
 

@@ -95,13 +95,13 @@ void* run_program(void*) {
     program_runs = true;
     // The arguments are copied to the program's heap, so that its reads of them are tracked. The
     // folder of its name is cut off, so that the trace does not depend on the checkout's path.
-    std::vector<char*> own;
+    std::vector<char*> program_arguments;
     for (int i = 0; i < argument_count; i++) {
         const char* slash = i == 0 ? strrchr(arguments[i], '/') : nullptr;
-        own.push_back(strdup(slash ? slash + 1 : arguments[i]));
+        program_arguments.push_back(strdup(slash ? slash + 1 : arguments[i]));
     }
-    own.push_back(nullptr);
-    exit(anemone_program_main(argument_count, own.data(), environment));
+    program_arguments.push_back(nullptr);
+    exit(anemone_program_main(argument_count, program_arguments.data(), environment));
 }
 
 } // namespace
@@ -124,7 +124,7 @@ void reserve(const Region& region) {
         fail("cannot reserve the program's address space (ulimit -v, overcommit?)");
 }
 
-void saw(std::uintptr_t pc, const volatile void* address, std::size_t bytes, bool write) {
+void record_access(std::uintptr_t pc, const volatile void* address, std::size_t bytes, bool write) {
     if (!own_thread())
         return;
     const auto at = reinterpret_cast<std::uint64_t>(address);

@@ -33,7 +33,7 @@ extern bool program_runs;
 void* allocate(std::size_t bytes, std::size_t alignment);
 
 // An access and a function call of the program. Ignored before it starts, and on other threads.
-void saw(std::uintptr_t pc, const volatile void* address, std::size_t bytes, bool write);
+void record_access(std::uintptr_t pc, const volatile void* address, std::size_t bytes, bool write);
 void saw_call();
 
 } // namespace capture

@@ -6,7 +6,7 @@
 
 #include "runtime.hpp"
 
-using capture::saw;
+using capture::record_access;
 
 namespace {
 constexpr bool kRead = false, kWrite = true;
@@ -17,56 +17,56 @@ constexpr bool kRead = false, kWrite = true;
 
 #define ACCESS(bytes)                                                                              \
     void __tsan_read##bytes(void* a) {                                                             \
-        saw(PC, a, bytes, kRead);                                                                  \
+        record_access(PC, a, bytes, kRead);                                                        \
     }                                                                                              \
     void __tsan_write##bytes(void* a) {                                                            \
-        saw(PC, a, bytes, kWrite);                                                                 \
+        record_access(PC, a, bytes, kWrite);                                                       \
     }                                                                                              \
     void __tsan_unaligned_read##bytes(void* a) {                                                   \
-        saw(PC, a, bytes, kRead);                                                                  \
+        record_access(PC, a, bytes, kRead);                                                        \
     }                                                                                              \
     void __tsan_unaligned_write##bytes(void* a) {                                                  \
-        saw(PC, a, bytes, kWrite);                                                                 \
+        record_access(PC, a, bytes, kWrite);                                                       \
     }                                                                                              \
     void __tsan_volatile_read##bytes(void* a) {                                                    \
-        saw(PC, a, bytes, kRead);                                                                  \
+        record_access(PC, a, bytes, kRead);                                                        \
     }                                                                                              \
     void __tsan_volatile_write##bytes(void* a) {                                                   \
-        saw(PC, a, bytes, kWrite);                                                                 \
+        record_access(PC, a, bytes, kWrite);                                                       \
     }                                                                                              \
     void __tsan_unaligned_volatile_read##bytes(void* a) {                                          \
-        saw(PC, a, bytes, kRead);                                                                  \
+        record_access(PC, a, bytes, kRead);                                                        \
     }                                                                                              \
     void __tsan_unaligned_volatile_write##bytes(void* a) {                                         \
-        saw(PC, a, bytes, kWrite);                                                                 \
+        record_access(PC, a, bytes, kWrite);                                                       \
     }
 
 // A read-modify-write is a read and a write.
 #define EXCHANGE(bits, T, name, operation)                                                         \
     T __tsan_atomic##bits##_##name(volatile T* a, T value, int) {                                  \
-        saw(PC, a, sizeof(T), kRead);                                                              \
-        saw(PC, a, sizeof(T), kWrite);                                                             \
+        record_access(PC, a, sizeof(T), kRead);                                                    \
+        record_access(PC, a, sizeof(T), kWrite);                                                   \
         return operation(a, value, __ATOMIC_SEQ_CST);                                              \
     }
 
 #define COMPARE(bits, T, name, weak)                                                               \
     int __tsan_atomic##bits##_compare_exchange_##name(volatile T* a, T* expected, T desired, int,  \
                                                       int) {                                       \
-        saw(PC, a, sizeof(T), kRead);                                                              \
+        record_access(PC, a, sizeof(T), kRead);                                                    \
         const bool done = __atomic_compare_exchange_n(a, expected, desired, weak,                  \
                                                       __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);         \
         if (done)                                                                                  \
-            saw(PC, a, sizeof(T), kWrite);                                                         \
+            record_access(PC, a, sizeof(T), kWrite);                                               \
         return done;                                                                               \
     }
 
 #define ATOMIC(bits, T)                                                                            \
     T __tsan_atomic##bits##_load(const volatile T* a, int) {                                       \
-        saw(PC, a, sizeof(T), kRead);                                                              \
+        record_access(PC, a, sizeof(T), kRead);                                                    \
         return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                               \
     }                                                                                              \
     void __tsan_atomic##bits##_store(volatile T* a, T value, int) {                                \
-        saw(PC, a, sizeof(T), kWrite);                                                             \
+        record_access(PC, a, sizeof(T), kWrite);                                                   \
         __atomic_store_n(a, value, __ATOMIC_SEQ_CST);                                              \
     }                                                                                              \
     EXCHANGE(bits, T, exchange, __atomic_exchange_n)                                               \
@@ -79,11 +79,11 @@ constexpr bool kRead = false, kWrite = true;
     COMPARE(bits, T, strong, false)                                                                \
     COMPARE(bits, T, weak, true)                                                                   \
     T __tsan_atomic##bits##_compare_exchange_val(volatile T* a, T expected, T desired, int, int) { \
-        saw(PC, a, sizeof(T), kRead);                                                              \
+        record_access(PC, a, sizeof(T), kRead);                                                    \
         const bool done = __atomic_compare_exchange_n(a, &expected, desired, false,                \
                                                       __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);         \
         if (done)                                                                                  \
-            saw(PC, a, sizeof(T), kWrite);                                                         \
+            record_access(PC, a, sizeof(T), kWrite);                                               \
         return expected;                                                                           \
     }
 
@@ -104,17 +104,17 @@ ACCESS(8)
 ACCESS(16)
 
 void __tsan_read_range(void* a, std::size_t bytes) {
-    saw(PC, a, bytes, kRead);
+    record_access(PC, a, bytes, kRead);
 }
 void __tsan_write_range(void* a, std::size_t bytes) {
-    saw(PC, a, bytes, kWrite);
+    record_access(PC, a, bytes, kWrite);
 }
 
 void __tsan_vptr_read(void** a) {
-    saw(PC, a, sizeof *a, kRead);
+    record_access(PC, a, sizeof *a, kRead);
 }
 void __tsan_vptr_update(void** a, void*) {
-    saw(PC, a, sizeof *a, kWrite);
+    record_access(PC, a, sizeof *a, kWrite);
 }
 
 ATOMIC(8, std::uint8_t)

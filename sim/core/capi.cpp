@@ -186,8 +186,8 @@ int anemone_core_frames(anemone_core* m, std::uint64_t first, std::uint64_t end,
                         const std::uint32_t* frames, std::size_t n, char* error,
                         std::size_t bytes) {
     return guarded(error, bytes, [&] {
-        m->shared.memory.own(first >> core::kLineBits, end >> core::kLineBits,
-                             {frames, frames + n});
+        m->shared.memory.assign_frames(first >> core::kLineBits, end >> core::kLineBits,
+                                       {frames, frames + n});
     });
 }
 

@@ -50,7 +50,7 @@ Config Config::parse(const std::string& text) {
     fields.take("adjacent", c.adjacent, 0, 1);
     fields.take("stride_log2", c.stride_log2, 1, 16);
     fields.take("stride_bytes", c.stride_bytes, 1, 4096);
-    fields.take("streams", c.streams, 1, Streamer::kMost);
+    fields.take("streams", c.streams, 1, Streamer::kMaxStreams);
     fields.take("streamer_distance", c.streamer_distance, 1, 63);
     fields.take("streamer_degree", c.streamer_degree, 1, 16);
     fields.take("fast_ns", c.fast_ns, 1, 1e5);

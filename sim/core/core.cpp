@@ -139,7 +139,7 @@ void Core::execute(const Op& op) {
         load_retired_[loads_++] = last_retired_;
     if (op.kind == Kind::store) {
         // A store requests its line at retirement. Stores commit in order, one per cycle.
-        const Cycle owned = memory_.own(op.address, last_retired_);
+        const Cycle owned = memory_.acquire(op.address, last_retired_);
         last_committed_ = std::max(owned, last_committed_ + 1);
         committed_[stores_++] = last_committed_;
         forward = {word, done, last_committed_};

@@ -23,24 +23,24 @@ public:
         }
     }
     // An optional field: `value` keeps its default when the field is missing.
-    template <class T> void may(const char* name, T& value, double least, double most) {
+    template <class T> void may(const char* name, T& value, double minimum, double maximum) {
         if (found_.count(name))
-            take(name, value, least, most);
+            take(name, value, minimum, maximum);
     }
-    void take(const char* name, double& value, double least, double most) {
+    void take(const char* name, double& value, double minimum, double maximum) {
         const auto at = found_.find(name);
         if (at == found_.end())
             throw std::invalid_argument(std::string(name) + " is missing");
         char* end = nullptr;
         value = std::strtod(at->second.c_str(), &end);
-        if (at->second.empty() || *end || !(value >= least && value <= most))
+        if (at->second.empty() || *end || !(value >= minimum && value <= maximum))
             throw std::invalid_argument(std::string(name) + " is " + at->second +
-                                        "; allowed: " + text(least) + " to " + text(most));
+                                        "; allowed: " + text(minimum) + " to " + text(maximum));
         found_.erase(at);
     }
-    void take(const char* name, std::uint64_t& value, double least, double most) {
+    void take(const char* name, std::uint64_t& value, double minimum, double maximum) {
         double number = 0;
-        take(name, number, least, most);
+        take(name, number, minimum, maximum);
         value = static_cast<std::uint64_t>(number);
         if (static_cast<double>(value) != number)
             throw std::invalid_argument(std::string(name) + " is not a whole number");

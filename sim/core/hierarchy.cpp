@@ -98,7 +98,7 @@ Cycle Hierarchy::load(std::uint32_t pc, std::uint64_t address, Cycle t) {
     return done;
 }
 
-Cycle Hierarchy::own(std::uint64_t address, Cycle t) {
+Cycle Hierarchy::acquire(std::uint64_t address, Cycle t) {
     count_.stores++;
     t = translate(address, t);
     const std::uint64_t line = address >> kLineBits;
@@ -187,9 +187,9 @@ void Hierarchy::fill_l2(std::uint64_t line, Cycle arrives, Cycle t) {
     count_.lookups += dirty;
     if (l3_.find(out->line, dirty))
         return;
-    if (const auto gone = l3_.fill(out->line, t, dirty); gone && gone->dirty) {
+    if (const auto evicted = l3_.fill(out->line, t, dirty); evicted && evicted->dirty) {
         count_.writebacks++;
-        memory_.write(gone->line, t);
+        memory_.write(evicted->line, t);
     }
 }
 

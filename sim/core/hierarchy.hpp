@@ -53,7 +53,7 @@ public:
     Cycle load(std::uint32_t pc, std::uint64_t address, Cycle t);
     Origin origin() const { return origin_; } // of the last load
     // Returns when the L1 owns the line of a store retired at t.
-    Cycle own(std::uint64_t address, Cycle t);
+    Cycle acquire(std::uint64_t address, Cycle t);
 
     // Prefetches the model's tables for a coming access. A table read depends on the one before, so
     // there are stages, called one after another as the access comes near.

@@ -27,14 +27,14 @@ struct Touched {
 
 class Translator {
 public:
-    Translator() { writer_.fill(kNobody); }
+    Translator() { writer_.fill(kNoWriter); }
 
     // Appends up to n + 1 operations to `out`. Returns the end.
     Op* add(const Executed& insn, const Touched* touched, std::size_t n, Op* out);
 
 private:
     using Number = std::int64_t; // of an operation
-    static constexpr Number kNobody = -1;
+    static constexpr Number kNoWriter = -1;
 
     // The two latest of: the writers of `registers`, and `also`.
     std::array<Number, 2> latest(std::uint64_t registers, Number also) const;

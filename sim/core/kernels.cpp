@@ -255,9 +255,9 @@ private:
         Past found;
         std::uint64_t first = 0, nodes = 1;
         for (std::uint64_t d = 0; d < s_.depth && (first + 1) * kLine <= s_.bytes; d++) {
-            const std::uint64_t room = std::min(nodes, s_.bytes / kLine - first);
-            const double asked = static_cast<double>(room) / static_cast<double>(nodes);
-            found.push_back({first * kLine, room * kLine, Past::Order::any, asked});
+            const std::uint64_t count = std::min(nodes, s_.bytes / kLine - first);
+            const double asked = static_cast<double>(count) / static_cast<double>(nodes);
+            found.push_back({first * kLine, count * kLine, Past::Order::any, asked});
             first = first * 2 + 1;
             nodes *= 2;
         }

@@ -30,9 +30,9 @@ Server::Slice& Server::slice(std::uint64_t number) {
 
 double Server::serve(double t) {
     auto at = static_cast<std::uint64_t>(t / width_);
-    const bool known = at >= full_from_ && at < full_to_;
-    const std::uint64_t first = known ? full_from_ : at;
-    if (known)
+    const bool inside = at >= full_from_ && at < full_to_;
+    const std::uint64_t first = inside ? full_from_ : at;
+    if (inside)
         at = full_to_;
     while (slice(at).used >= width_)
         at++;
@@ -91,7 +91,8 @@ double Memory::serve(unsigned tier, bool write, double t) {
     return begins;
 }
 
-void Memory::own(std::uint64_t first, std::uint64_t end, std::vector<std::uint32_t> frames) {
+void Memory::assign_frames(std::uint64_t first, std::uint64_t end,
+                           std::vector<std::uint32_t> frames) {
     for (const std::uint32_t frame : frames)
         if (frame >= pages())
             throw std::invalid_argument("flat memory has no frame " + std::to_string(frame));
@@ -138,15 +139,15 @@ bool Memory::was_last(std::uint64_t line) {
     const std::uint64_t address = line << kLineBits;
     const auto past = std::find_if(pasts_.begin(), pasts_.end(),
                                    [&](const Past& each) { return each.has(address); });
-    const bool known = past != pasts_.end();
+    const bool has_past = past != pasts_.end();
     const Placed* placed = placed_of(line);
     const double filled = placed ? placed->filled : config_.filled;
-    const double age = known ? past->times(address, true, random_).age : random_.share();
+    const double age = has_past ? past->times(address, true, random_).age : random_.share();
     for (std::uint64_t i = 0; i < config_.ratio; i++) {
         // A rival accessed since the start is skipped: this is the first access to the set.
         for (unsigned tries = 0; tries < kTries && random_.happens(filled); tries++) {
-            const Past::Times rival = known ? past->times(rival_of(*past), false, random_)
-                                            : Past::Times{random_.share(), false};
+            const Past::Times rival = has_past ? past->times(rival_of(*past), false, random_)
+                                               : Past::Times{random_.share(), false};
             if (rival.since)
                 continue;
             if (rival.age < age)

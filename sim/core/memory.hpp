@@ -71,7 +71,7 @@ public:
     const std::vector<Placed>& placed() const { return placed_; }
     // The pages of the lines [first, end) and of their page tables get these frames of flat memory,
     // in the order of first touch. Throws std::invalid_argument for a frame out of range.
-    void own(std::uint64_t first, std::uint64_t end, std::vector<std::uint32_t> frames);
+    void assign_frames(std::uint64_t first, std::uint64_t end, std::vector<std::uint32_t> frames);
     // The page table was walked for this line.
     void walked(std::uint64_t line) {
         if (Placed* of = placed_of(line))

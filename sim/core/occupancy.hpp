@@ -64,12 +64,12 @@ public:
         while ((*this)[t] >= limit) {
             const Block& here = block(t);
             if (here.whole < limit) {
-                const __m128i least = _mm_set1_epi8(static_cast<char>(limit - here.whole));
+                const __m128i threshold = _mm_set1_epi8(static_cast<char>(limit - here.whole));
                 const std::uint8_t* parts = &parts_[t & (kHorizon - 1) & ~(kBlock - 1)];
                 std::uint64_t full = 0;
                 for (unsigned i = 0; i < kBlock; i += kAtOnce) {
                     const __m128i some = load(parts + i);
-                    const __m128i is = _mm_cmpeq_epi8(_mm_max_epu8(some, least), some);
+                    const __m128i is = _mm_cmpeq_epi8(_mm_max_epu8(some, threshold), some);
                     full |= std::uint64_t{static_cast<std::uint16_t>(_mm_movemask_epi8(is))} << i;
                 }
                 const std::uint64_t free = ~full >> (t & (kBlock - 1));

@@ -86,9 +86,9 @@ public:
         unsigned count;
     };
 
-    static constexpr unsigned kMost = 64;
+    static constexpr unsigned kMaxStreams = 64;
 
-    // Tracks up to kMost pages.
+    // Tracks up to kMaxStreams pages.
     explicit Streamer(std::uint64_t pages) : pages_(static_cast<unsigned>(pages)) {
         ages_.fill(ways::kPadding);
         std::iota(ages_.begin(), ages_.begin() + pages_, std::uint8_t{0});
@@ -122,8 +122,9 @@ public:
         int head = step > 0 ? (e->head > at ? e->head : at) : (e->head < at ? e->head : at);
         const int limit = step > 0 ? std::min(63, at + static_cast<int>(distance))
                                    : std::max(0, at - static_cast<int>(distance));
-        const int room = step > 0 ? limit - head : head - limit;
-        const unsigned count = room <= 0 ? 0 : std::min(static_cast<unsigned>(room), degree);
+        const int remaining = step > 0 ? limit - head : head - limit;
+        const unsigned count =
+            remaining <= 0 ? 0 : std::min(static_cast<unsigned>(remaining), degree);
         const std::uint64_t first = (page << 6) + static_cast<std::uint64_t>(head + step);
         e->head = head + step * static_cast<int>(count);
         return {first, step, count};
@@ -134,8 +135,8 @@ private:
         std::uint64_t page = ~std::uint64_t{0}; // none
         int last = 0, head = 0, step = 0;
     };
-    std::array<Entry, kMost> table_{};
-    std::array<std::uint8_t, kMost> marks_{}, ages_{};
+    std::array<Entry, kMaxStreams> table_{};
+    std::array<std::uint8_t, kMaxStreams> marks_{}, ages_{};
     unsigned pages_;
 };
 

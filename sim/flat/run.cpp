@@ -88,9 +88,9 @@ private:
         for (unsigned i = 0; i < 4; ++i)
             step();
         controller_.reset(false, false);
-        const uint64_t most = controller_.cycle() + 1000 + 2 * job_.near.interval * kSwept;
+        const uint64_t limit = controller_.cycle() + 1000 + 2 * job_.near.interval * kSwept;
         while (!controller_.initialised()) {
-            if (controller_.cycle() > most)
+            if (controller_.cycle() > limit)
                 throw std::runtime_error("stuck: near memory is not initialised");
             step();
         }
@@ -146,12 +146,12 @@ private:
     // Lets swaps finish: they go on after the last response.
     void rest() {
         host_.offer();
-        const uint64_t most = controller_.cycle() + kStuck;
+        const uint64_t limit = controller_.cycle() + kStuck;
         for (uint64_t quiet = 0; quiet < kQuiet; ++quiet) {
             step();
             if (!near_.idle() || !far_.idle())
                 quiet = 0;
-            if (controller_.cycle() > most)
+            if (controller_.cycle() > limit)
                 throw std::runtime_error("memory is accessed long after all is answered");
         }
     }

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE = 64, RUNS = 201, STEPS = 1000, BIND = 2, MOST_NODES = 1024, WORD = 64 };
+enum { LINE = 64, RUNS = 201, STEPS = 1000, BIND = 2, MAX_NODES = 1024, WORD = 64 };
 
 static double now(void) {
     struct timespec t;
@@ -39,18 +39,18 @@ static int wrong(const char* what) {
 }
 
 int main(int argc, char** argv) {
-    const unsigned long node = argc == 3 ? strtoul(argv[1], NULL, 10) : MOST_NODES;
+    const unsigned long node = argc == 3 ? strtoul(argv[1], NULL, 10) : MAX_NODES;
     const size_t lines = argc == 3 ? strtoull(argv[2], NULL, 10) / LINE : 0, bytes = lines * LINE;
-    if (node >= MOST_NODES || lines < 2 || lines > UINT32_MAX) {
+    if (node >= MAX_NODES || lines < 2 || lines > UINT32_MAX) {
         fprintf(stderr, "atomic-chase: NODE BYTES\n");
         return 2;
     }
     char* base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED)
         return wrong("atomic-chase: memory");
-    unsigned long mask[MOST_NODES / WORD] = {0};
+    unsigned long mask[MAX_NODES / WORD] = {0};
     mask[node / WORD] = 1UL << node % WORD;
-    if (syscall(SYS_mbind, base, bytes, BIND, mask, (unsigned long)MOST_NODES, 0UL) &&
+    if (syscall(SYS_mbind, base, bytes, BIND, mask, (unsigned long)MAX_NODES, 0UL) &&
         !(errno == ENOSYS && node == 0)) // a kernel without NUMA
         return wrong("atomic-chase: node");
     madvise(base, bytes, MADV_HUGEPAGE);

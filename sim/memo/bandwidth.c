@@ -48,14 +48,14 @@ static void* work(void* argument) {
     uint64_t sum = me->run->kernels->walk(w), passes = 0; // one pass to fill the TLB
     pthread_barrier_wait(me->all);
     const double had = cpu_seconds(), start = seconds_now(),
-                 least = start + me->run->options->seconds;
+                 deadline = start + me->run->options->seconds;
     double now;
     bool same = true;
     do {
         same &= me->run->kernels->walk(w) == sum;
         passes++;
         now = seconds_now();
-    } while (now < least);
+    } while (now < deadline);
     me->gb_per_s = (double)passes * (double)(w->lines * LINE) / (now - start) * 1e-9;
     me->on_cpu = (cpu_seconds() - had) / (now - start);
     bool written;
@@ -85,8 +85,8 @@ static void start(pthread_t* thread, struct worker* worker) {
 // GB/s of all threads together; on_cpu: the smallest share of any thread.
 static double measured(const struct run* run, const struct region* region, unsigned threads,
                        const struct walk* of, double* on_cpu) {
-    pthread_t started[MOST_THREADS];
-    static struct worker workers[MOST_THREADS];
+    pthread_t started[MAX_THREADS];
+    static struct worker workers[MAX_THREADS];
     pthread_barrier_t all;
     cpu_set_t allowed;
     double sum = 0;

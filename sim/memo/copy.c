@@ -27,7 +27,7 @@ static void copy_block(const struct run* run, int way, char* to, const char* fro
 static double copied(const struct run* run, int way, char* to, const char* from, size_t half,
                      size_t block, double* best) {
     const size_t blocks = half / block;
-    const double least = seconds_now() + run->options->seconds;
+    const double deadline = seconds_now() + run->options->seconds;
     double found[PASSES], start, now;
     size_t passes = 0;
     do {
@@ -38,7 +38,7 @@ static double copied(const struct run* run, int way, char* to, const char* from,
         }
         now = seconds_now();
         found[passes++] = (double)half / (now - start) * 1e-9;
-    } while (now < least && passes < PASSES);
+    } while (now < deadline && passes < PASSES);
     *best = quantile(found, passes, 1);
     return quantile(found, passes, 0.5);
 }

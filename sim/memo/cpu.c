@@ -106,42 +106,42 @@ double cycles_per_tick(void) {
 }
 
 static unsigned warn_of_clock(void) {
-    unsigned a, b, c, d, said = 0;
+    unsigned a, b, c, d, warnings = 0;
     char text[64];
     if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8)) {
         warn("the time-stamp counter is not invariant: its rate follows the core's");
-        said++;
+        warnings++;
     }
     first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text, sizeof text);
     if (*text && strcmp(text, "performance")) {
         warn("frequency scaling: the governor is %s; cpupower frequency-set -g performance", text);
-        said++;
+        warnings++;
     }
     first_line("/sys/devices/system/cpu/intel_pstate/no_turbo", text, sizeof text);
     if (!strcmp(text, "0")) {
         warn("frequency scaling: turbo is on; echo 1 > "
              "/sys/devices/system/cpu/intel_pstate/no_turbo");
-        said++;
+        warnings++;
     }
     first_line("/sys/devices/system/cpu/cpufreq/boost", text, sizeof text);
     if (!strcmp(text, "1")) {
         warn("frequency scaling: boost is on; echo 0 > /sys/devices/system/cpu/cpufreq/boost");
-        said++;
+        warnings++;
     }
-    return said;
+    return warnings;
 }
 
 unsigned warn_of_host(const struct host* host) {
-    unsigned a, b, c = 0, d, said = warn_of_clock();
+    unsigned a, b, c = 0, d, warnings = warn_of_clock();
     if (__get_cpuid(1, &a, &b, &c, &d) && c & 1u << 31) {
         warn("this is a virtual machine: others share its memory, and nested paging adds to each "
              "TLB miss");
-        said++;
+        warnings++;
     }
     double load = 0;
     if (getloadavg(&load, 1) == 1 && load > 0.5 * host->cpus) {
         warn("noisy host: load %.1f on %u processors; stop what else runs", load, host->cpus);
-        said++;
+        warnings++;
     }
     double found[201];
     for (int i = 0; i < 201; i++)
@@ -150,7 +150,7 @@ unsigned warn_of_host(const struct host* host) {
     if (slow > 1.1 * middle) {
         warn("noisy host: the same work takes %.0f %% longer in one of twenty runs",
              100 * (slow / middle - 1));
-        said++;
+        warnings++;
     }
-    return said;
+    return warnings;
 }

@@ -43,12 +43,12 @@ static bool right(const struct region* region, enum access access, char* const* 
     uint64_t held = 0;
     bool good = true;
     for (unsigned i = 0; i < BATCH; i++) {
-        const uint64_t own = (uint64_t)(lines[i] - region->at) / LINE + 1;
-        held += own * (LINE / 8);
+        const uint64_t number = (uint64_t)(lines[i] - region->at) / LINE + 1;
+        held += number * (LINE / 8);
         if (access == ST || access == NT_ST) {
             good &= all_words_are(lines[i], value);
             for (size_t k = 0; k < LINE / 8; k++)
-                ((uint64_t*)lines[i])[k] = own;
+                ((uint64_t*)lines[i])[k] = number;
         }
     }
     return access == LD || access == NT_LD ? held == sum : good;

@@ -7,7 +7,7 @@
 // 1, 2, 4, ... and the number of processors.
 static void default_threads(struct options* o, unsigned cpus) {
     unsigned count = 1;
-    cpus = cpus < MOST_THREADS ? cpus : MOST_THREADS;
+    cpus = cpus < MAX_THREADS ? cpus : MAX_THREADS;
     for (; count < cpus; count *= 2)
         o->threads[o->thread_counts++] = count;
     o->threads[o->thread_counts++] = cpus;
@@ -30,7 +30,7 @@ static void on_node(const struct run* run) {
 int main(int argc, char** argv) {
     struct options options = options_of(argc, argv);
     const struct kernels* kernels = kernels_of(options.isa);
-    int nodes[MOST_NODES];
+    int nodes[MAX_NODES];
     const unsigned count = nodes_of(nodes);
     if (!kernels)
         fail(2,

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LINE = 64, BATCH = 16, MOST_THREADS = 256, MOST_NODES = 1024, MOST_LIST = 64 };
+enum { LINE = 64, BATCH = 16, MAX_THREADS = 256, MAX_NODES = 1024, MAX_LIST = 64 };
 
 // --- Options --------------------------------------------------------------------------------
 
@@ -24,8 +24,8 @@ struct options {
     size_t bytes;    // of a region; 0: four times the last-level cache
     unsigned repeat; // batches per latency
     double seconds;  // least duration of a bandwidth measurement
-    unsigned threads[MOST_LIST], thread_counts;
-    struct ratio ratios[MOST_LIST];
+    unsigned threads[MAX_LIST], thread_counts;
+    struct ratio ratios[MAX_LIST];
     unsigned ratio_count;
     enum pages pages;
     const char* isa; // NULL: the widest

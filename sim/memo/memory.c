@@ -16,8 +16,8 @@ static const size_t HUGE = (size_t)2 << 20;
 
 // Whether the process's cpuset allows the node's memory.
 static bool allowed(int node) {
-    unsigned long mask[MOST_NODES / WORD] = {0};
-    if (syscall(SYS_get_mempolicy, NULL, mask, (unsigned long)MOST_NODES, NULL,
+    unsigned long mask[MAX_NODES / WORD] = {0};
+    if (syscall(SYS_get_mempolicy, NULL, mask, (unsigned long)MAX_NODES, NULL,
                 (unsigned long)ALLOWED))
         return true; // a kernel without NUMA
     return mask[(unsigned)node / WORD] >> ((unsigned)node % WORD) & 1;
@@ -31,7 +31,7 @@ unsigned nodes_of(int* nodes) {
         int first, last;
         const int found = sscanf(part, "%d-%d", &first, &last);
         for (int n = first; found > 0 && n <= (found == 2 ? last : first); n++)
-            if (count < MOST_NODES && n < MOST_NODES && allowed(n))
+            if (count < MAX_NODES && n < MAX_NODES && allowed(n))
                 nodes[count++] = n;
     }
     if (!count)
@@ -79,9 +79,9 @@ static bool reserved(size_t bytes, int node) {
 }
 
 static void bind_to(char* at, size_t bytes, int node) {
-    unsigned long mask[MOST_NODES / WORD] = {0};
+    unsigned long mask[MAX_NODES / WORD] = {0};
     mask[(unsigned)node / WORD] = 1UL << ((unsigned)node % WORD);
-    if (syscall(SYS_mbind, at, bytes, BIND, mask, (unsigned long)MOST_NODES, 0UL) &&
+    if (syscall(SYS_mbind, at, bytes, BIND, mask, (unsigned long)MAX_NODES, 0UL) &&
         !(errno == ENOSYS && node == 0))
         fail(1, "node %d: %s", node, strerror(errno));
 }

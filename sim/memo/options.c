@@ -48,11 +48,11 @@ static unsigned long long whole(const char* option, const char* text, const char
     return value;
 }
 
-static unsigned long long within(const char* option, const char* text, unsigned long long least,
-                                 unsigned long long most, const char* allowed) {
+static unsigned long long within(const char* option, const char* text, unsigned long long minimum,
+                                 unsigned long long maximum, const char* allowed) {
     const char* end;
     const unsigned long long value = whole(option, text, text, &end, allowed);
-    if (*end || value < least || value > most)
+    if (*end || value < minimum || value > maximum)
         refuse(option, text, allowed);
     return value;
 }
@@ -93,7 +93,7 @@ static void threads_of(struct options* o, const char* text) {
     o->thread_counts = 0;
     for (const char* at = text;; at = end + 1) {
         const unsigned long long value = whole("threads", text, at, &end, allowed);
-        if (value < 1 || value > MOST_THREADS || o->thread_counts == MOST_LIST ||
+        if (value < 1 || value > MAX_THREADS || o->thread_counts == MAX_LIST ||
             (*end && *end != ','))
             refuse("threads", text, allowed);
         o->threads[o->thread_counts++] = (unsigned)value;
@@ -110,7 +110,7 @@ static void ratios_of(struct options* o, const char* text) {
         if (*end != ':')
             refuse("ratios", text, allowed);
         const unsigned long long writes = whole("ratios", text, end + 1, &end, allowed);
-        if (reads > 100 || writes > 100 || reads + writes == 0 || o->ratio_count == MOST_LIST ||
+        if (reads > 100 || writes > 100 || reads + writes == 0 || o->ratio_count == MAX_LIST ||
             (*end && *end != ','))
             refuse("ratios", text, allowed);
         o->ratios[o->ratio_count++] = (struct ratio){(unsigned)reads, (unsigned)writes};
@@ -149,7 +149,7 @@ struct options options_of(int argc, char** argv) {
     for (int c; (c = getopt_long(argc, argv, "n:t:b:j:r:s:c:p:i:h", words, NULL)) != -1;)
         switch (c) {
         case 'n':
-            o.node = (int)within("node", optarg, 0, MOST_NODES - 1, "a node, 0 to 1023");
+            o.node = (int)within("node", optarg, 0, MAX_NODES - 1, "a node, 0 to 1023");
             break;
         case 't':
             o.tests = tests_of(optarg);

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FIELDS = 16, MOST_TEXT = 96, MOST_WARNINGS = 32 };
+enum { MAX_FIELDS = 16, MAX_TEXT = 96, MAX_WARNINGS = 32 };
 
 struct field {
     const char* name;
-    char text[MOST_TEXT];
+    char text[MAX_TEXT];
     bool is_text;
 };
 
@@ -19,9 +19,9 @@ static bool json, any_row, any_wrong;
 static FILE* rows; // JSON, printed at the end, so that a failure leaves no partial output
 static char* rows_text;
 static size_t rows_size;
-static struct field fields[MOST_FIELDS];
+static struct field fields[MAX_FIELDS];
 static unsigned count, warnings;
-static char warned[MOST_WARNINGS][256];
+static char warned[MAX_WARNINGS][256];
 static char last_test[32];
 
 void out_begin(bool as_json) {
@@ -31,7 +31,7 @@ void out_begin(bool as_json) {
 }
 
 static struct field* field(const char* name) {
-    if (count == MOST_FIELDS)
+    if (count == MAX_FIELDS)
         abort();
     struct field* f = &fields[count++];
     f->name = name;
@@ -93,25 +93,25 @@ void row_end(void) {
     fflush(stdout);
 }
 
-static void say(const char* kind, const char* format, va_list values) {
+static void print_message(const char* kind, const char* format, va_list values) {
     char text[sizeof warned[0]];
     vsnprintf(text, sizeof text, format, values);
     fprintf(stderr, "memo: %s%s\n", kind, text);
-    if (warnings < MOST_WARNINGS)
+    if (warnings < MAX_WARNINGS)
         snprintf(warned[warnings++], sizeof warned[0], "%.240s", text);
 }
 
 void warn(const char* format, ...) {
     va_list values;
     va_start(values, format);
-    say("warning: ", format, values);
+    print_message("warning: ", format, values);
     va_end(values);
 }
 
 void wrong(const char* format, ...) {
     va_list values;
     va_start(values, format);
-    say("wrong: ", format, values);
+    print_message("wrong: ", format, values);
     va_end(values);
     any_wrong = true;
 }

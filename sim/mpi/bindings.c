@@ -18,7 +18,7 @@ static struct {
     uint64_t begin, end;
 } library; // MPI's own code
 
-void* behind(const char* name) {
+void* next_symbol(const char* name) {
     void* found = dlsym(RTLD_NEXT, name);
     if (!found) {
         fprintf(stderr, "libanemone_mpi: %s: %s\n", name, dlerror());
@@ -42,8 +42,8 @@ static int look_at(struct dl_phdr_info* info, size_t size, void* wanted) {
     return 0;
 }
 
-void know_library(void) {
-    uint64_t inside = (uint64_t)(uintptr_t)behind("PMPI_Init");
+void find_library(void) {
+    uint64_t inside = (uint64_t)(uintptr_t)next_symbol("PMPI_Init");
     dl_iterate_phdr(look_at, &inside);
 }
 
@@ -63,12 +63,12 @@ typedef void* at;
 #define NOTED(symbol, parameters, arguments)                                                       \
     void symbol parameters;                                                                        \
     void symbol parameters {                                                                       \
-        static __typeof__(&symbol) own;                                                            \
-        if (!own)                                                                                  \
-            own = (__typeof__(own))behind(#symbol);                                                \
+        static __typeof__(&symbol) next;                                                           \
+        if (!next)                                                                                 \
+            next = (__typeof__(next))next_symbol(#symbol);                                         \
         const uint64_t outer = fortran_site;                                                       \
         fortran_site = (uint64_t)(uintptr_t)__builtin_return_address(0);                           \
-        own arguments;                                                                             \
+        next arguments;                                                                            \
         fortran_site = outer;                                                                      \
     }
 #define NOTE(...) NOTED(__VA_ARGS__) // expands EIGHT into two arguments

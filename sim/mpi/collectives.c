@@ -3,16 +3,16 @@
 #include "trace.h"
 
 #define OPEN(...) __VA_ARGS__
-#define COUNTED(mine, real, parameters, arguments)                                                 \
-    int mine parameters {                                                                          \
+#define COUNTED(wrapper, next, parameters, arguments)                                              \
+    int wrapper parameters {                                                                       \
         INSIDE;                                                                                    \
         count_collective(__COUNTER__, __func__, (uint64_t)(uintptr_t)__builtin_return_address(0)); \
-        return OWN(real) arguments;                                                                \
+        return NEXT(next) arguments;                                                               \
     }                                                                                              \
-    ALSO(mine)
+    PMPI_ALIAS(wrapper)
 #define BOTH(name, immediate, parameters, arguments)                                               \
-    COUNTED(MINE(name), REAL(name), (OPEN parameters, MPI_Comm comm), (OPEN arguments, comm))      \
-    COUNTED(MINE(immediate), REAL(immediate),                                                      \
+    COUNTED(WRAPPER(name), REAL(name), (OPEN parameters, MPI_Comm comm), (OPEN arguments, comm))   \
+    COUNTED(WRAPPER(immediate), REAL(immediate),                                                   \
             (OPEN parameters, MPI_Comm comm, MPI_Request * request),                               \
             (OPEN arguments, comm, request))
 
@@ -21,17 +21,17 @@ COUNTED(MPI_Ibarrier, PMPI_Ibarrier, (MPI_Comm comm, MPI_Request* request), (com
 
 #define COUNT int
 #define PLACE int
-#define MINE(name) MPI_##name
+#define WRAPPER(name) MPI_##name
 #define REAL(name) PMPI_##name
 #include "collectives.inc"
 #if MPI_VERSION >= 4
 #undef COUNT
 #undef PLACE
-#undef MINE
+#undef WRAPPER
 #undef REAL
 #define COUNT MPI_Count
 #define PLACE MPI_Aint
-#define MINE(name) MPI_##name##_c
+#define WRAPPER(name) MPI_##name##_c
 #define REAL(name) PMPI_##name##_c
 #include "collectives.inc"
 #endif

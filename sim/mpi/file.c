@@ -84,7 +84,7 @@ static int open_world(const char* folder, int rank) {
     if (parent != MPI_COMM_NULL) {
         while (!rank && world < WORLDS && trace_file < 0 && (!world || errno == EEXIST))
             trace_file = create(folder, ++world, rank, "trace", 0);
-        OWN(PMPI_Bcast)(&world, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        NEXT(PMPI_Bcast)(&world, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     if (trace_file < 0)
         trace_file = create(folder, world, rank, "trace", 0);
@@ -110,7 +110,7 @@ void open_trace(void) {
         complain(folder);
         return;
     }
-    know_library();
+    find_library();
     header->header_bytes = HEADER_BYTES;
     header->record_bytes = sizeof(struct record);
     header->rank = rank;

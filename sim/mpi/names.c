@@ -18,8 +18,8 @@ struct communicator {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t* sites;      // a hash table of `room` slots, a power of two
-static unsigned room, known; // at most three quarters of the slots are used
+static uint64_t* sites;          // a hash table of `capacity` slots, a power of two
+static unsigned capacity, known; // at most three quarters of the slots are used
 static int keyval = MPI_KEYVAL_INVALID;
 static uint32_t last_id;
 
@@ -47,33 +47,33 @@ static void write_site(uint64_t address) {
 }
 
 static uint64_t* slot_of(uint64_t address) {
-    unsigned i = (unsigned)((address * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & (room - 1);
+    unsigned i = (unsigned)((address * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & (capacity - 1);
     while (sites[i] && sites[i] != address)
-        i = (i + 1) & (room - 1);
+        i = (i + 1) & (capacity - 1);
     return &sites[i];
 }
 
 static bool grow(void) {
     uint64_t* const old = sites;
-    const unsigned old_room = room, wanted = room ? 2 * room : 1024;
+    const unsigned old_capacity = capacity, wanted = capacity ? 2 * capacity : 1024;
     uint64_t* const more = calloc(wanted, sizeof *more);
     if (!more)
         return false;
     sites = more;
-    room = wanted;
-    for (unsigned i = 0; i < old_room; i++)
+    capacity = wanted;
+    for (unsigned i = 0; i < old_capacity; i++)
         if (old[i])
             *slot_of(old[i]) = old[i];
     free(old);
     return true;
 }
 
-void know_site(uint64_t address) {
+void name_site(uint64_t address) {
     pthread_mutex_lock(&lock);
     uint64_t* slot = sites ? slot_of(address) : NULL;
     if (!slot || !*slot) {
         // If the table cannot grow, the site's line is written again at each use.
-        if (known < room / 4 * 3 || grow()) {
+        if (known < capacity / 4 * 3 || grow()) {
             *slot_of(address) = address;
             known++;
         }
@@ -84,27 +84,27 @@ void know_site(uint64_t address) {
 
 // Writes "comm ID SIZE NAME RANKS". RANKS are MPI_COMM_WORLD ranks separated by spaces, -1 for a
 // rank of another world. For an intercommunicator they are the remote ranks.
-static void write_communicator(const struct communicator* known_as, MPI_Comm comm) {
+static void write_communicator(const struct communicator* communicator, MPI_Comm comm) {
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length = 0;
     PMPI_Comm_get_name(comm, name, &length);
-    const size_t room = 64 + sizeof name + 12 * (size_t)known_as->size;
-    char* line = malloc(room);
+    const size_t capacity = 64 + sizeof name + 12 * (size_t)communicator->size;
+    char* line = malloc(capacity);
     if (!line)
         return;
     for (char* c = name; *c; c++)
         if (*c == '\t' || *c == '\n')
             *c = ' ';
-    size_t at =
-        (size_t)snprintf(line, room, "comm\t%u\t%d\t%s\t", known_as->id, known_as->size, name);
-    for (int i = 0; i < known_as->size; i++)
-        at += (size_t)snprintf(line + at, room - at, i ? " %d" : "%d", known_as->world[i]);
-    snprintf(line + at, room - at, "\n");
+    size_t at = (size_t)snprintf(line, capacity, "comm\t%u\t%d\t%s\t", communicator->id,
+                                 communicator->size, name);
+    for (int i = 0; i < communicator->size; i++)
+        at += (size_t)snprintf(line + at, capacity - at, i ? " %d" : "%d", communicator->world[i]);
+    snprintf(line + at, capacity - at, "\n");
     write_name(line);
     free(line);
 }
 
-static struct communicator* meet(MPI_Comm comm) {
+static struct communicator* add_communicator(MPI_Comm comm) {
     int remote = 0, size = 0;
     MPI_Group group, world;
     PMPI_Comm_test_inter(comm, &remote);
@@ -114,28 +114,28 @@ static struct communicator* meet(MPI_Comm comm) {
         PMPI_Comm_group(comm, &group);
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
     PMPI_Group_size(group, &size);
-    struct communicator* met = malloc(sizeof *met + sizeof(int) * (size_t)size);
+    struct communicator* fresh = malloc(sizeof *fresh + sizeof(int) * (size_t)size);
     int* ranks = malloc(sizeof(int) * ((size_t)size + 1));
-    if (met && ranks) {
-        met->id = ++last_id;
-        met->size = size;
+    if (fresh && ranks) {
+        fresh->id = ++last_id;
+        fresh->size = size;
         for (int i = 0; i < size; i++)
             ranks[i] = i;
-        PMPI_Group_translate_ranks(group, size, ranks, world, met->world);
+        PMPI_Group_translate_ranks(group, size, ranks, world, fresh->world);
         for (int i = 0; i < size; i++)
-            if (met->world[i] == MPI_UNDEFINED)
-                met->world[i] = -1;
-        PMPI_Comm_set_attr(comm, keyval, met);
-        write_communicator(met, comm);
+            if (fresh->world[i] == MPI_UNDEFINED)
+                fresh->world[i] = -1;
+        PMPI_Comm_set_attr(comm, keyval, fresh);
+        write_communicator(fresh, comm);
     }
     free(ranks);
     PMPI_Group_free(&group);
     PMPI_Group_free(&world);
-    return met;
+    return fresh;
 }
 
 // The result is never freed, because a communicator may be freed before its last receive completes.
-const struct communicator* know_communicator(MPI_Comm comm) {
+const struct communicator* named_communicator(MPI_Comm comm) {
     struct communicator* found = NULL;
     int there = 0;
     pthread_mutex_lock(&lock);
@@ -143,7 +143,7 @@ const struct communicator* know_communicator(MPI_Comm comm) {
         PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
     PMPI_Comm_get_attr(comm, keyval, &found, &there);
     if (!there)
-        found = meet(comm);
+        found = add_communicator(comm);
     pthread_mutex_unlock(&lock);
     return found;
 }

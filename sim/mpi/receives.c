@@ -37,26 +37,26 @@ static void prepare(struct pending receive, MPI_Request request) {
 }
 
 #define COUNT int
-#define MINE(name) MPI_##name
-#define REAL(name) OWN(PMPI_##name)
+#define WRAPPER(name) MPI_##name
+#define REAL(name) NEXT(PMPI_##name)
 #include "receives.inc"
 #if MPI_VERSION >= 4
 #undef COUNT
-#undef MINE
+#undef WRAPPER
 #undef REAL
 #define COUNT MPI_Count
-#define MINE(name) MPI_##name##_c
-#define REAL(name) OWN(PMPI_##name##_c)
+#define WRAPPER(name) MPI_##name##_c
+#define REAL(name) NEXT(PMPI_##name##_c)
 #include "receives.inc"
 
 int MPI_Precv_init(void* buffer, int partitions, MPI_Count count, MPI_Datatype type, int source,
                    int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
     CALL;
     const int error =
-        OWN(PMPI_Precv_init)(buffer, partitions, count, type, source, tag, comm, info, request);
+        NEXT(PMPI_Precv_init)(buffer, partitions, count, type, source, tag, comm, info, request);
     if (traced(source, &call) && error == MPI_SUCCESS)
         prepare(begin_receive(PARTITIONED, &call, buffer, partitions * count, type, source, tag,
-                              know_communicator(comm)),
+                              named_communicator(comm)),
                 *request);
     return error;
 }
@@ -67,13 +67,13 @@ static void remember(MPI_Message message, int source, int tag, MPI_Comm comm,
     if (message == MPI_MESSAGE_NULL || message == MPI_MESSAGE_NO_PROC)
         return;
     const struct pending probed =
-        begin_receive(PROBED, call, NULL, 0, MPI_BYTE, source, tag, know_communicator(comm));
+        begin_receive(PROBED, call, NULL, 0, MPI_BYTE, source, tag, named_communicator(comm));
     keep(key_of_message(message), &probed);
 }
 
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
     CALL;
-    const int error = OWN(PMPI_Mprobe)(source, tag, comm, message, status);
+    const int error = NEXT(PMPI_Mprobe)(source, tag, comm, message, status);
     if (traced(source, &call) && error == MPI_SUCCESS)
         remember(*message, source, tag, comm, &call);
     return error;
@@ -82,21 +82,21 @@ int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Sta
 int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
                 MPI_Status* status) {
     CALL;
-    const int error = OWN(PMPI_Improbe)(source, tag, comm, flag, message, status);
+    const int error = NEXT(PMPI_Improbe)(source, tag, comm, flag, message, status);
     if (traced(source, &call) && error == MPI_SUCCESS && *flag)
         remember(*message, source, tag, comm, &call);
     return error;
 }
 
 int MPI_Init(int* argc, char*** argv) {
-    const int error = OWN(PMPI_Init)(argc, argv);
+    const int error = NEXT(PMPI_Init)(argc, argv);
     if (error == MPI_SUCCESS)
         open_trace();
     return error;
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-    const int error = OWN(PMPI_Init_thread)(argc, argv, required, provided);
+    const int error = NEXT(PMPI_Init_thread)(argc, argv, required, provided);
     if (error == MPI_SUCCESS)
         open_trace();
     return error;
@@ -104,13 +104,13 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 
 int MPI_Finalize(void) {
     INSIDE;
-    const int error = OWN(PMPI_Finalize)();
+    const int error = NEXT(PMPI_Finalize)();
     close_trace(); // where that did not come to it
     return error;
 }
 
-ALSO(MPI_Mprobe)
-ALSO(MPI_Improbe)
-ALSO(MPI_Init)
-ALSO(MPI_Init_thread)
-ALSO(MPI_Finalize)
+PMPI_ALIAS(MPI_Mprobe)
+PMPI_ALIAS(MPI_Improbe)
+PMPI_ALIAS(MPI_Init)
+PMPI_ALIAS(MPI_Init_thread)
+PMPI_ALIAS(MPI_Finalize)

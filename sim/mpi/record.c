@@ -40,7 +40,7 @@ struct pending begin_receive(enum kind kind, const struct call* call, const void
     pending.tag = tag;
     pending.comm = comm;
     if (kind != PROBED)
-        know_site(call->site);
+        name_site(call->site);
     return pending;
 }
 
@@ -56,7 +56,7 @@ void complete(struct pending* pending, const struct call* call, MPI_Status* stat
     record->waited_ns = call->begin_ns;
     record->done_site = call->site;
     if (call->site != record->site)
-        know_site(call->site);
+        name_site(call->site);
     int cancelled = 0;
     if (error != MPI_SUCCESS) {
         record->flags |= FAILED;

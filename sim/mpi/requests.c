@@ -90,7 +90,7 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
     CALL;
     struct claim claim;
     begin_claim(&claim, 1, request, status);
-    const int error = OWN(PMPI_Wait)(request, claim.statuses);
+    const int error = NEXT(PMPI_Wait)(request, claim.statuses);
     finish(&claim, 0, claim.statuses, error, &call);
     end_claim(&claim, status);
     return error;
@@ -100,7 +100,7 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     CALL;
     struct claim claim;
     begin_claim(&claim, count, requests, statuses);
-    const int error = OWN(PMPI_Waitall)(count, requests, claim.statuses);
+    const int error = NEXT(PMPI_Waitall)(count, requests, claim.statuses);
     finish_all(&claim, requests, error, &call);
     end_claim(&claim, statuses);
     return error;
@@ -113,7 +113,7 @@ int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* statu
     begin_claim(&claim, count, requests, MPI_STATUSES_IGNORE);
     MPI_Status* seen = status == MPI_STATUS_IGNORE ? &own : status;
     *index = MPI_UNDEFINED;
-    const int error = OWN(PMPI_Waitany)(count, requests, index, seen);
+    const int error = NEXT(PMPI_Waitany)(count, requests, index, seen);
     if (*index != MPI_UNDEFINED)
         finish(&claim, *index, seen, error, &call);
     end_claim(&claim, MPI_STATUSES_IGNORE);
@@ -125,7 +125,7 @@ int MPI_Waitsome(int count, MPI_Request requests[], int* done, int which[], MPI_
     struct claim claim;
     begin_claim(&claim, count, requests, statuses);
     *done = MPI_UNDEFINED;
-    const int error = OWN(PMPI_Waitsome)(count, requests, done, which, claim.statuses);
+    const int error = NEXT(PMPI_Waitsome)(count, requests, done, which, claim.statuses);
     finish_some(&claim, *done, which, error, &call);
     end_claim(&claim, statuses);
     return error;
@@ -136,7 +136,7 @@ int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
     struct claim claim;
     begin_claim(&claim, 1, request, status);
     *flag = 0;
-    const int error = OWN(PMPI_Test)(request, flag, claim.statuses);
+    const int error = NEXT(PMPI_Test)(request, flag, claim.statuses);
     if (*flag)
         finish(&claim, 0, claim.statuses, error, &call);
     end_claim(&claim, status);
@@ -148,7 +148,7 @@ int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuse
     struct claim claim;
     begin_claim(&claim, count, requests, statuses);
     *flag = 0;
-    const int error = OWN(PMPI_Testall)(count, requests, flag, claim.statuses);
+    const int error = NEXT(PMPI_Testall)(count, requests, flag, claim.statuses);
     if (*flag)
         finish_all(&claim, requests, error, &call);
     end_claim(&claim, statuses);
@@ -163,7 +163,7 @@ int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_St
     MPI_Status* seen = status == MPI_STATUS_IGNORE ? &own : status;
     *index = MPI_UNDEFINED;
     *flag = 0;
-    const int error = OWN(PMPI_Testany)(count, requests, index, flag, seen);
+    const int error = NEXT(PMPI_Testany)(count, requests, index, flag, seen);
     if (*flag && *index != MPI_UNDEFINED)
         finish(&claim, *index, seen, error, &call);
     end_claim(&claim, MPI_STATUSES_IGNORE);
@@ -175,7 +175,7 @@ int MPI_Testsome(int count, MPI_Request requests[], int* done, int which[], MPI_
     struct claim claim;
     begin_claim(&claim, count, requests, statuses);
     *done = MPI_UNDEFINED;
-    const int error = OWN(PMPI_Testsome)(count, requests, done, which, claim.statuses);
+    const int error = NEXT(PMPI_Testsome)(count, requests, done, which, claim.statuses);
     finish_some(&claim, *done, which, error, &call);
     end_claim(&claim, statuses);
     return error;
@@ -198,7 +198,7 @@ static void started(MPI_Request request, const struct call* call) {
 
 int MPI_Start(MPI_Request* request) {
     CALL;
-    const int error = OWN(PMPI_Start)(request);
+    const int error = NEXT(PMPI_Start)(request);
     if (error == MPI_SUCCESS)
         started(*request, &call);
     return error;
@@ -206,7 +206,7 @@ int MPI_Start(MPI_Request* request) {
 
 int MPI_Startall(int count, MPI_Request requests[]) {
     CALL;
-    const int error = OWN(PMPI_Startall)(count, requests);
+    const int error = NEXT(PMPI_Startall)(count, requests);
     for (int i = 0; error == MPI_SUCCESS && i < count; i++)
         started(requests[i], &call);
     return error;
@@ -219,7 +219,7 @@ int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
     MPI_Status own;
     MPI_Status* seen = status == MPI_STATUS_IGNORE ? &own : status;
     *flag = 0;
-    const int error = OWN(PMPI_Request_get_status)(request, flag, seen);
+    const int error = NEXT(PMPI_Request_get_status)(request, flag, seen);
     if (receive && receive->active && *flag) {
         complete(receive, &call, seen, error);
         receive->active = false;
@@ -230,13 +230,13 @@ int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
 int MPI_Request_free(MPI_Request* request) {
     CALL;
     struct pending* receive = tracing ? look(key_of_request(*request), kept()) : NULL;
-    const int error = OWN(PMPI_Request_free)(request);
+    const int error = NEXT(PMPI_Request_free)(request);
     if (receive && receive->active) {
         receive->record.done_ns = now_ns();
         receive->record.waited_ns = call.begin_ns;
         receive->record.done_site = call.site;
         receive->record.flags |= FREED;
-        know_site(call.site);
+        name_site(call.site);
         place_source(&receive->record, receive->comm);
         write_record(&receive->record);
     }
@@ -245,15 +245,15 @@ int MPI_Request_free(MPI_Request* request) {
     return error;
 }
 
-ALSO(MPI_Wait)
-ALSO(MPI_Waitall)
-ALSO(MPI_Waitany)
-ALSO(MPI_Waitsome)
-ALSO(MPI_Test)
-ALSO(MPI_Testall)
-ALSO(MPI_Testany)
-ALSO(MPI_Testsome)
-ALSO(MPI_Start)
-ALSO(MPI_Startall)
-ALSO(MPI_Request_get_status)
-ALSO(MPI_Request_free)
+PMPI_ALIAS(MPI_Wait)
+PMPI_ALIAS(MPI_Waitall)
+PMPI_ALIAS(MPI_Waitany)
+PMPI_ALIAS(MPI_Waitsome)
+PMPI_ALIAS(MPI_Test)
+PMPI_ALIAS(MPI_Testall)
+PMPI_ALIAS(MPI_Testany)
+PMPI_ALIAS(MPI_Testsome)
+PMPI_ALIAS(MPI_Start)
+PMPI_ALIAS(MPI_Startall)
+PMPI_ALIAS(MPI_Request_get_status)
+PMPI_ALIAS(MPI_Request_free)

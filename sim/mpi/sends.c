@@ -6,9 +6,9 @@
 #define PASSED(name, parameters, arguments)                                                        \
     int MPI_##name parameters {                                                                    \
         INSIDE;                                                                                    \
-        return OWN(PMPI_##name) arguments;                                                         \
+        return NEXT(PMPI_##name) arguments;                                                        \
     }                                                                                              \
-    ALSO(MPI_##name)
+    PMPI_ALIAS(MPI_##name)
 #define SENT(name, count)                                                                          \
     PASSED(name, (const void* data, count n, MPI_Datatype type, int to, int tag, MPI_Comm comm),   \
            (data, n, type, to, tag, comm))

@@ -116,21 +116,22 @@ static inline int enter(void) {
 void leave(const int* inside);
 
 // The Fortran bindings of Open MPI, and MPICH's for the module mpi_f08, call PMPI_Recv and not
-// MPI_Recv. So ALSO gives a function of the tracer the second name, and OWN finds MPI's function.
-#define ALSO(mine) ALSO_(mine)
-#define ALSO_(mine) extern __typeof__(mine) P##mine __attribute__((alias(#mine)));
-#define OWN(name)                                                                                  \
+// MPI_Recv. So PMPI_ALIAS gives a function of the tracer the second name, and
+// NEXT finds MPI's function.
+#define PMPI_ALIAS(wrapper) PMPI_ALIAS_(wrapper)
+#define PMPI_ALIAS_(wrapper) extern __typeof__(wrapper) P##wrapper __attribute__((alias(#wrapper)));
+#define NEXT(name)                                                                                 \
     ({                                                                                             \
-        static __typeof__(&name) own_;                                                             \
-        if (!own_)                                                                                 \
-            own_ = (__typeof__(own_))behind(#name);                                                \
-        own_;                                                                                      \
+        static __typeof__(&name) next_;                                                            \
+        if (!next_)                                                                                \
+            next_ = (__typeof__(next_))next_symbol(#name);                                         \
+        next_;                                                                                     \
     })
 
 // bindings.c
 extern _Thread_local uint64_t fortran_site __attribute__((tls_model("initial-exec")));
-void* behind(const char* name); // the next function of this name behind the tracer's
-void know_library(void);
+void* next_symbol(const char* name); // the function that the tracer's hides
+void find_library(void);
 bool within_library(uint64_t address); // true: MPI's own code makes the call
 
 // file.c
@@ -143,9 +144,9 @@ void write_record(const struct record* record);
 void write_name(const char* line);
 void count_collective(unsigned slot, const char* name, uint64_t site);
 
-// names.c: know_site and know_communicator write a line to .names at the first use
-void know_site(uint64_t address);
-const struct communicator* know_communicator(MPI_Comm comm);
+// names.c: name_site and named_communicator write a line to .names at the first use
+void name_site(uint64_t address);
+const struct communicator* named_communicator(MPI_Comm comm);
 void place_source(struct record* record, const struct communicator* comm);
 
 // types.c: writes a line to .names at the first use

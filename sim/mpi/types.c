@@ -18,7 +18,7 @@ enum { BUCKETS = 1024 };
 
 struct text {
     char* at;
-    size_t length, room;
+    size_t length, capacity;
     bool failed; // no memory
 };
 
@@ -33,11 +33,12 @@ static struct layout* buckets[BUCKETS];
 static uint32_t last_id;
 static int keyval = MPI_KEYVAL_INVALID;
 
-__attribute__((format(printf, 2, 3))) static void say(struct text* text, const char* format, ...) {
+__attribute__((format(printf, 2, 3))) static void append(struct text* text, const char* format,
+                                                         ...) {
     for (;;) {
         va_list values;
         va_start(values, format);
-        const size_t left = text->room - text->length;
+        const size_t left = text->capacity - text->length;
         const int length =
             vsnprintf(text->at ? text->at + text->length : NULL, left, format, values);
         va_end(values);
@@ -47,12 +48,12 @@ __attribute__((format(printf, 2, 3))) static void say(struct text* text, const c
             text->length += (size_t)length;
             return;
         }
-        const size_t room = 2 * text->room + (size_t)length + 1;
-        char* more = realloc(text->at, room);
+        const size_t capacity = 2 * text->capacity + (size_t)length + 1;
+        char* more = realloc(text->at, capacity);
         if (!more)
             break;
         text->at = more;
-        text->room = room;
+        text->capacity = capacity;
     }
     text->failed = true;
 }
@@ -113,9 +114,9 @@ static void forget(struct made* made, bool whole) {
 static void lay_out(struct text* text, MPI_Datatype type);
 
 static void block(struct text* text, int length, MPI_Count extent, MPI_Datatype type) {
-    say(text, "(%d %lld ", length, (long long)extent);
+    append(text, "(%d %lld ", length, (long long)extent);
     lay_out(text, type);
-    say(text, ")");
+    append(text, ")");
 }
 
 // MPI_Type_create_subarray: the integers are the sizes, subsizes and starts. In C order the last
@@ -130,16 +131,16 @@ static void subarray(struct text* text, const struct made* made, MPI_Count exten
         offset += start[side] * stride;
         stride *= all[side];
     }
-    say(text, "{%lld ", (long long)offset);
+    append(text, "{%lld ", (long long)offset);
     for (int i = 0; i < sides; i++) {
         const int side = c ? i : sides - 1 - i;
         stride /= all[side];
-        say(text, "(%d %lld ", part[side], (long long)stride);
+        append(text, "(%d %lld ", part[side], (long long)stride);
     }
     lay_out(text, made->type[0]);
     for (int i = 0; i < sides; i++)
-        say(text, ")");
-    say(text, "}");
+        append(text, ")");
+    append(text, "}");
 }
 
 static void lay_out_made(struct text* text, const struct made* made) {
@@ -153,10 +154,10 @@ static void lay_out_made(struct text* text, const struct made* made) {
         return;
     case MPI_COMBINER_VECTOR:
     case MPI_COMBINER_HVECTOR:
-        say(text, "(%d %lld ", n[0],
-            (long long)(made->combiner == MPI_COMBINER_VECTOR ? n[2] * extent : at[0]));
+        append(text, "(%d %lld ", n[0],
+               (long long)(made->combiner == MPI_COMBINER_VECTOR ? n[2] * extent : at[0]));
         block(text, n[1], extent, made->type[0]);
-        say(text, ")");
+        append(text, ")");
         return;
     case MPI_COMBINER_SUBARRAY:
         subarray(text, made, extent);
@@ -170,17 +171,17 @@ static void lay_out_made(struct text* text, const struct made* made) {
     }
     const bool even = made->combiner == MPI_COMBINER_INDEXED_BLOCK ||
                       made->combiner == MPI_COMBINER_HINDEXED_BLOCK;
-    say(text, "{");
+    append(text, "{");
     for (int i = 0; i < n[0]; i++) {
         const bool in_items = !made->addresses;
         const MPI_Count offset = in_items ? n[even ? 2 + i : 1 + n[0] + i] * extent : at[i];
         const MPI_Datatype own = made->type[made->combiner == MPI_COMBINER_STRUCT ? i : 0];
         MPI_Count own_extent = extent;
         PMPI_Type_get_extent_x(own, &low, &own_extent);
-        say(text, i ? " %lld " : "%lld ", (long long)offset);
+        append(text, i ? " %lld " : "%lld ", (long long)offset);
         block(text, n[even ? 1 : 1 + i], own_extent, own);
     }
-    say(text, "}");
+    append(text, "}");
 }
 
 static bool can_lay_out(int combiner) {
@@ -211,9 +212,9 @@ static void lay_out(struct text* text, MPI_Datatype type) {
         envelope(type, &made);
     if (size == extent || !can_lay_out(made.combiner)) {
         if (low)
-            say(text, "{%lld %lld}", (long long)low, (long long)extent);
+            append(text, "{%lld %lld}", (long long)low, (long long)extent);
         else
-            say(text, "%lld", (long long)extent);
+            append(text, "%lld", (long long)extent);
         return;
     }
     const bool whole = contents(type, &made);
@@ -242,7 +243,7 @@ static uint32_t id_of(const char* line, size_t length) {
     char start[32];
     snprintf(start, sizeof start, "type\t%u\t", made->id);
     struct text whole = {0};
-    say(&whole, "%s%s\n", start, line);
+    append(&whole, "%s%s\n", start, line);
     if (!whole.failed)
         write_name(whole.at);
     free(whole.at);
@@ -265,7 +266,7 @@ uint32_t know_type(MPI_Datatype type) {
         PMPI_Type_get_true_extent_x(type, &first, &true_extent);
         PMPI_Type_size_x(type, &size);
         struct text text = {0};
-        say(&text, "%lld\t%lld\t%lld\t", (long long)size, (long long)extent, (long long)first);
+        append(&text, "%lld\t%lld\t%lld\t", (long long)size, (long long)extent, (long long)first);
         lay_out(&text, type);
         id = text.failed ? 0 : id_of(text.at, text.length);
         free(text.at);

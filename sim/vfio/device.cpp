@@ -126,10 +126,10 @@ void Device::run(unsigned cycles) {
 }
 
 std::size_t Device::queued() const {
-    std::size_t most = 0;
+    std::size_t longest = 0;
     for (const Channel& channel : channels_)
-        most = std::max(most, channel.queued());
-    return most;
+        longest = std::max(longest, channel.queued());
+    return longest;
 }
 
 uint64_t Device::events() const {

@@ -49,13 +49,13 @@ uint64_t range(const char* option, const char* text) {
     return value;
 }
 
-uint64_t powerOfTwo(const char* option, const char* text, uint64_t least, uint64_t most) {
+uint64_t powerOfTwo(const char* option, const char* text, uint64_t minimum, uint64_t maximum) {
     char* end = nullptr;
     const uint64_t value = std::strtoull(text, &end, 0);
-    if (!std::isdigit(static_cast<unsigned char>(*text)) || *end || value < least || value > most ||
-        value & (value - 1))
+    if (!std::isdigit(static_cast<unsigned char>(*text)) || *end || value < minimum ||
+        value > maximum || value & (value - 1))
         misused(std::string(option) + " is \"" + text + "\", not a power of two from " +
-                std::to_string(least) + " to " + std::to_string(most));
+                std::to_string(minimum) + " to " + std::to_string(maximum));
     return value;
 }
 
@@ -87,7 +87,7 @@ Options parseOptions(int argc, char** argv, uint64_t deviceBytes) {
         kRing,
         kHelp
     };
-    const option known[] = {
+    const option long_options[] = {
         {"socket", required_argument, nullptr, kSocket},
         {"control", required_argument, nullptr, kControl},
         {"host-base", required_argument, nullptr, kHostBase},
@@ -102,7 +102,7 @@ Options parseOptions(int argc, char** argv, uint64_t deviceBytes) {
     };
     Options options;
     // The colon suppresses getopt_long's messages, because we print our own.
-    for (int code; (code = getopt_long(argc, argv, ":", known, nullptr)) != -1;) {
+    for (int code; (code = getopt_long(argc, argv, ":", long_options, nullptr)) != -1;) {
         switch (code) {
         case kSocket:
             options.socket = optarg;

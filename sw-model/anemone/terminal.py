@@ -101,7 +101,7 @@ def print_table(table: Table, speed: float, what: str, cycles: int, out: str) ->
 
     console = Console()
     console.print(table)
-    said = f"{speed:,.0f} {what}/s" + (f" in {cycles:,} cycles" if cycles else "")
+    text = f"{speed:,.0f} {what}/s" + (f" in {cycles:,} cycles" if cycles else "")
     console.print(
-        f"{said}; results in {oneline(out, 400)}", markup=False, highlight=False, soft_wrap=True
+        f"{text}; results in {oneline(out, 400)}", markup=False, highlight=False, soft_wrap=True
     )

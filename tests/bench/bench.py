@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from tests.bench.once import cocotb_tests, played_once, verdicts
+from tests.bench.once import cocotb_tests, run_once, verdicts
 from tests.bench.simulate import simulate
 
 
@@ -45,8 +45,8 @@ class Bench:
 
     package: its cocotb modules. work: where its builds and runs are. builds:
     by name, the first is CONFIG's default. simulator: builds a build's, with waves or without.
-    seeds: first and count of the pieces that `make test` plays, by build. quick: the build and
-    how many seeds `make check` plays of it.
+    seeds: first and count of the pieces that `make test` runs, by build. quick: the build and
+    how many seeds `make check` runs of it.
     """
 
     package: str
@@ -99,7 +99,7 @@ class Bench:
             **environment,
         )
 
-    def play(
+    def run_shard(
         self,
         shard: Shard,
         folder: Path,
@@ -107,7 +107,7 @@ class Bench:
         plusargs: Sequence[str] = (),
         module: str = "campaign",
     ) -> dict[str, Any]:
-        """Run a shard. Returns the report that `campaign.play_seeds` wrote."""
+        """Run a shard. Returns the report that `seeds.run_seeds` wrote."""
         report = folder / "report.json"
         folder.mkdir(parents=True, exist_ok=True)
         report.unlink(missing_ok=True)
@@ -115,20 +115,22 @@ class Bench:
         self.run(shard.build, module, folder, simulator, plusargs, **where)
         return json.loads(report.read_text())
 
-    def played(self, shard: Shard, run: str) -> dict[str, Any]:
+    def shard_report(self, shard: Shard, run: str) -> dict[str, Any]:
         """The report of a shard, which runs once per test run even if several tests need it."""
         folder = self.work / "campaign" / str(shard)
-        return played_once(folder, run, lambda: self.play(shard, folder))
+        return run_once(folder, run, lambda: self.run_shard(shard, folder))
 
     def covered(self, required: Collection[str], run: str, report: Path) -> Counter[str]:
         """Totals of `make test`'s seeds, after a check that they cover all required bins; also
         written to `report`.
         """
-        totals, cover = merged(self.played(shard, run) for shard in reversed(self.shards()))
+        totals, cover = merged(self.shard_report(shard, run) for shard in reversed(self.shards()))
         missing = sorted(set(required) - (+cover).keys())
-        told = {"totals": dict(totals), "bins": len(required), "missing": missing}
-        report.write_text(json.dumps(told | {"hits": dict(sorted(cover.items()))}, indent=1) + "\n")
-        print(told)
+        summary = {"totals": dict(totals), "bins": len(required), "missing": missing}
+        report.write_text(
+            json.dumps(summary | {"hits": dict(sorted(cover.items()))}, indent=1) + "\n"
+        )
+        print(summary)
         assert not missing
         return totals
 

@@ -48,7 +48,7 @@ class Master:
         self._offered: dict[str, Request] = {}
         self._next_write: tuple[int, Request] | None = None  # the cycle its address is offered in
         self._data: deque[tuple[tuple[Any, ...], Request, int]] = deque()
-        self._late: deque[Request | None] = deque()  # of each of them, the read that it waits for
+        self._late: deque[Request | None] = deque()  # for each of these, the read that it waits for
         self._reads: defaultdict[int, deque[Request]] = defaultdict(deque)  # accepted, by id
 
     @property
@@ -77,7 +77,7 @@ class Master:
             self._bits["w"].write(self._data[0][0])
             valid["w"].set(1)
 
-    def _take(self, t: int, which: int, chance: float, tell: Callable[..., None]) -> None:
+    def _take(self, t: int, which: int, chance: float, accept: Callable[..., None]) -> None:
         """One cycle of R or B; a beat must stay the same until it is taken."""
         valid, ready, fields = self._answers[which]
         if valid():
@@ -87,13 +87,13 @@ class Master:
             self._held[which] = values
             if ready.value:
                 del self._held[which]
-                tell(t, *values)
+                accept(t, *values)
         elif which in self._held:
             self.scoreboard.fail(t, f"{'RB'[which]} was taken back")
         ready.set(int(self.rng.random() < chance))
 
     def _data_came(self, t: int, *beat: Any) -> None:
-        """R."""
+        """Take a beat of R."""
         self.scoreboard.data(t, *beat)
         id, _, _, last, _ = beat
         if last and self._reads[id]:

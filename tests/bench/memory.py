@@ -153,7 +153,7 @@ class Memory:
             self._writes.pop()
         self._data.clear()
 
-    def say(self, id: int) -> None:
+    def send_stray_answers(self, id: int) -> None:
         """Send an answer to a read and an answer to a write without requests."""
         if id not in self._read_ids:
             self._read_ids.append(id)
@@ -224,8 +224,8 @@ class Memory:
 
     def _after(self) -> int:
         """Cycles until an answer may come."""
-        most = self.profile.latency
-        return self.rng.randint(min(1, most), most)
+        maximum = self.profile.latency
+        return self.rng.randint(min(1, maximum), maximum)
 
     def _answer_reads(self, t: int, may: bool) -> None:
         if self.r.value and not self._r_ready():

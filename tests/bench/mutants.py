@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ways to break emitted SystemVerilog, all of them in one simulator: a plusarg chooses."""
+"""Mutants of the emitted SystemVerilog: one simulator has them all, and a plusarg selects one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.bench.sites import Change
 Span = tuple[int, int]
 
 SWITCH = "package mutation; int id = 0; endpackage\n"
-# What is broken may not end any more. The limit is in cycles.
+# Mutated hardware may never finish, so +limit stops the simulation after a number of cycles.
 CHOOSE = """  int limit = 0, cycles = 0;
   initial begin
     if (!$value$plusargs("mutant=%d", mutation::id)) mutation::id = 0;
@@ -31,14 +31,14 @@ endmodule"""
 
 
 class StaleError(Exception):
-    """A place to break that the emitted SystemVerilog does not have."""
+    """A mutant's place does not exist in the emitted SystemVerilog."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One way to break the hardware: in `file`, `instead` in place of what `where` marks.
+    """A mutant: in `file`, `instead` replaces the text that `where` marks.
 
-    change: its place, if it was drawn; `where` finds that of a list.
+    change: the place of a random mutant; a listed one is found by `where`.
     """
 
     number: int
@@ -50,7 +50,7 @@ class Mutant:
 
 
 def mutants(listed: Path) -> list[Mutant]:
-    """Those in a list, numbered from 1."""
+    """The mutants of a list file, numbered from 1."""
     found: list[Mutant] = []
     file = breaks = ""
     for line in listed.read_text().splitlines():
@@ -65,7 +65,7 @@ def mutants(listed: Path) -> list[Mutant]:
 
 
 def spans(mutant: Mutant, text: str) -> list[Span]:
-    """What a mutant replaces. Raises StaleError when there is nothing."""
+    """The spans that a mutant replaces. Raises StaleError if there is none."""
     if mutant.change:
         return [(mutant.change.start, mutant.change.end)]
     before, marked, after = re.split("[«»]", mutant.where)
@@ -80,7 +80,7 @@ def spans(mutant: Mutant, text: str) -> list[Span]:
 
 
 def unmixed(changes: Sequence[Change], listed: Sequence[Mutant], rtl: Path) -> list[Change]:
-    """The changes that fit beside a list's: none is half within one of those."""
+    """The changes that do not partly overlap a listed mutant."""
     taken = {
         file: [span for m in group for span in spans(m, (rtl / f"{file}.sv").read_text())]
         for file, group in _by_file(listed).items()
@@ -96,10 +96,10 @@ def unmixed(changes: Sequence[Change], listed: Sequence[Mutant], rtl: Path) -> l
 
 
 def same(listed: Sequence[Mutant], changes: Sequence[Change], rtl: Path) -> dict[Change, Mutant]:
-    """The changes that a list has. Raises StaleError when it has one that there is not.
+    """The changes that a list names. Raises StaleError if a named one does not exist.
 
-    A place of a list may be a regular expression between slashes, whose group `at` is replaced, and
-    its file a pattern: of what many files have.
+    A listed place may be a regular expression between slashes, whose group `at` is replaced. Its
+    file may be a glob pattern, for a change that occurs in many files.
     """
     by_place = {(c.file, c.start, c.end, "".join(c.instead.split())): c for c in changes}
     found: dict[Change, Mutant] = {}
@@ -112,7 +112,7 @@ def same(listed: Sequence[Mutant], changes: Sequence[Change], rtl: Path) -> dict
 
 
 def _places(mutant: Mutant, path: Path) -> list[tuple[str, int, int, str]]:
-    """What a mutant of a list replaces in a file, and what stands there instead."""
+    """The spans that a listed mutant replaces in a file, with their replacements."""
     text = path.read_text()
     if mutant.where.startswith("/"):
         found = re.finditer(mutant.where.strip("/"), text)
@@ -123,7 +123,7 @@ def _places(mutant: Mutant, path: Path) -> list[tuple[str, int, int, str]]:
 
 
 def instrument(rtl: Path, out: Path, all_mutants: Sequence[Mutant], top: str) -> None:
-    """A copy of the RTL with the top module `top`; +mutant=N chooses one of the mutants."""
+    """Write a copy of the RTL, with top module `top`, in which +mutant=N selects a mutant."""
     shutil.rmtree(out, ignore_errors=True)
     shutil.copytree(rtl, out)
     for file, group in _by_file(all_mutants).items():
@@ -145,16 +145,16 @@ def _by_file(all_mutants: Sequence[Mutant]) -> dict[str, list[Mutant]]:
 
 
 def with_choices(text: str, group: Sequence[Mutant]) -> str:
-    """A file whose mutants are choices. Raises StaleError; also when two places overlap."""
+    """A file's text with its mutants as choices. Raises StaleError, also if two places overlap."""
     here: dict[Span, list[Mutant]] = defaultdict(list)
     for mutant in group:
         for span in spans(mutant, text):
             here[span].append(mutant)
-    # The outer one of two that begin together first.
+    # Of two that begin together, the outer one comes first.
     left = deque(sorted(here, key=lambda span: (span[0], -span[1])))
 
     def chosen(start: int, end: int) -> str:
-        """This part; one place may be within another."""
+        """This part of the text; a place may be inside another."""
         parts, at = [], start
         while left and left[0][0] < end:
             first, last = span = left.popleft()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Breaks the RTL in many ways, and sees that a bench notices each.
+"""Mutation testing of the RTL: checks that a bench notices each mutant.
 
     python -m tests.bench.mutate                     the lists, of all four builds
     python -m tests.bench.mutate flat tiered         of these: engine, expander, tiered, flat
@@ -7,11 +7,12 @@
     python -m tests.bench.mutate --random 200        the lists, and so many changes drawn, a build
     python -m tests.bench.mutate --random 200 --seed 7 --left   what was not noticed, once more
 
-A list (tests/*/mutants*.txt) says what is replaced by what, and why. Drawn are operators, operands
-and constants of the emitted SystemVerilog, its assertions aside. One simulator of a build holds all
-of them; a plusarg chooses. A drawn change that a build's bench does not notice is looked for in
-the other builds, whose benches may. What was played on the same hardware by the same tests is not
-played again: a play can be stopped and goes on. Writes build/mutants/BUILD.json.
+A list (tests/*/mutants*.txt) has the replaced text, its replacement and the reason. Random mutants
+change operators, operands and constants of the emitted SystemVerilog, but not its assertions. A
+build's simulator has all of its mutants, and a plusarg selects one. A random mutant that a build's
+bench does not notice is also run in the other builds that have it. A mutant that was run on the
+same hardware with the same tests is not run again, so a stopped campaign resumes. Writes
+build/mutants/BUILD.json.
 
 A change that cannot be noticed goes into tests/*/equivalents*.txt with the reason.
 
@@ -42,18 +43,18 @@ from tests.bench.sites import Change, changes, drawn
 from tests.bench.targets import TARGETS, Target
 
 REPORTS = ROOT / "build" / "mutants"
-BAR = 0.97  # of what was drawn
+BAR = 0.97  # share of random mutants that must be noticed
 JOBS = 2
-DRAWN = 10_000  # the first number of those that are drawn
+DRAWN = 10_000  # number of the first random mutant
 
 
 @dataclass
 class Campaign:
-    """A target's mutants, the simulator that holds them, and what is known of them.
+    """A target's mutants, the simulator that holds them, and their results.
 
-    listed, random: of the list, and drawn ones. explained: drawn ones that nothing can notice.
-    results: what noticed a mutant, by its name; empty: nothing does. by: mutants noticed, by file
-    and play.
+    listed, random: mutants of the list, and random ones. explained: random ones that no test can
+    notice. results: by name, the failure that noticed a mutant; empty if none did. by: number of
+    noticed mutants by file and run.
     """
 
     target: Target
@@ -64,7 +65,7 @@ class Campaign:
     by: Counter[tuple[str, int]] = field(default_factory=Counter)
 
     def build(self, folder: Path) -> None:
-        """The simulator of all of them. Raises StaleError."""
+        """Build the simulator of all mutants. Raises StaleError."""
         target, self.folder = self.target, folder
         instrument(target.emit(target.build), folder / "rtl", self.all, target.build.top)
         self.sim = simulator(folder / "rtl", folder / "sim", target.build.top, target.visible)
@@ -75,29 +76,29 @@ class Campaign:
     def all(self) -> list[Mutant]:
         return [*self.listed, *self.random]
 
-    def sound(self) -> None:
-        """Play the hardware itself: how long a play takes. Raises AssertionError."""
+    def measure_runs(self) -> None:
+        """Run the unchanged hardware for the cycle limit of each run. Raises AssertionError."""
         folder = self.folder / "run-0"
         for run in self.target.runs(self.sim, folder, []):
             self.limits.append(2 * run() + 20_000)
 
     def noticed(self, mutant: Mutant) -> str:
-        """What notices it: the first line of that; empty: nothing does."""
+        """The first line of the failure that notices the mutant; empty if none does."""
         folder = self.folder / f"run-{mutant.number}"
         chosen = [f"+mutant={mutant.number}", ""]
         runs = list(self.target.runs(self.sim, folder, chosen))
-        # Most likely the play that noticed others of the file, for what it costs; or a short one.
+        # First the run that is most likely to notice it for its cost, judged by others of the file.
         likely = sorted(
             range(len(runs)), key=lambda k: -(self.by[mutant.file, k] + 1) / self.limits[k]
         )
         try:
-            for play in likely:
-                chosen[1] = f"+limit={self.limits[play]}"
-                runs[play]()
+            for index in likely:
+                chosen[1] = f"+limit={self.limits[index]}"
+                runs[index]()
         except AssertionError as error:
             if re.search(r"return code: -(2|9|15)\b", str(error)):
-                raise  # stopped from outside, which says nothing
-            self.by[mutant.file, play] += 1
+                raise  # stopped from outside, so there is no result
+            self.by[mutant.file, index] += 1
             shown = re.search(r"(Difference|AssertionError|Assertion failed).*", str(error))
             return shown[0][:100] if shown else str(error).splitlines()[0]
         finally:
@@ -106,19 +107,19 @@ class Campaign:
 
 
 def name(mutant: Mutant) -> str:
-    """What a report calls it."""
+    """The mutant's name in reports."""
     return mutant.change.name if mutant.change else mutant.breaks
 
 
 def shown(mutant: Mutant) -> str:
-    """Where it is, and what it does."""
+    """The mutant's place and change, for output."""
     if not mutant.change:
         return f"{mutant.number} {mutant.breaks}"
     return f"{mutant.file}.sv:{mutant.change.line}: {mutant.where} => {mutant.instead}"
 
 
 def campaign(target: Target, count: int, seed: int) -> Campaign:
-    """A target's list and `count` drawn changes. Raises StaleError."""
+    """A campaign of a target's list and `count` random mutants. Raises StaleError."""
     rtl = target.emit(target.build)
     listed = mutants(target.list)
     if not count:
@@ -135,9 +136,9 @@ def _mutant(number: int, change: Change) -> Mutant:
     return Mutant(number, change.name, change.file, change.statement, change.instead, change)
 
 
-def play(campaign: Campaign, chosen: Sequence[Mutant], say: bool) -> None:
-    """Play these, and add what was found to the results."""
-    campaign.sound()
+def run_mutants(campaign: Campaign, chosen: Sequence[Mutant], verbose: bool) -> None:
+    """Run these mutants, and add what noticed them to the results."""
+    campaign.measure_runs()
     started = time.monotonic()
     with ThreadPoolExecutor(JOBS) as pool:
         found = pool.map(campaign.noticed, chosen)
@@ -145,7 +146,7 @@ def play(campaign: Campaign, chosen: Sequence[Mutant], say: bool) -> None:
             campaign.results[name(mutant)] = why
             save(campaign)
             left = (time.monotonic() - started) / done * (len(chosen) - done) / 60
-            if say:
+            if verbose:
                 print(
                     f"{done}/{len(chosen)}, {left:.0f} min left: {shown(mutant)}: "
                     f"{why or 'NOT NOTICED'}",
@@ -153,88 +154,88 @@ def play(campaign: Campaign, chosen: Sequence[Mutant], say: bool) -> None:
                 )
 
 
-def elsewhere(campaign: Campaign, others: Iterable[str], say: bool) -> None:
-    """Look for the drawn changes that are not noticed in other builds, and play them there."""
+def run_in_other_builds(campaign: Campaign, others: Iterable[str], verbose: bool) -> None:
+    """Run the random mutants that were not noticed in other builds that have them."""
     for other in others:
         left = [m for m in campaign.random if not campaign.results[name(m)]]
         target = TARGETS[other]
         if not left or target == campaign.target:
             continue
         there = {(c.file, c.like): c for c in changes(target.emit(target.build))}
-        guests = [
+        candidates = [
             replace(m, change=there[m.file, m.change.like])
             for m in left
             if m.change and (m.file, m.change.like) in there
         ]
-        if not guests:
+        if not candidates:
             continue
-        say and print(f"{len(guests)} of those in {other}", flush=True)
-        visit = Campaign(target, [], guests)
-        visit.build(target.folder / f"of-{campaign.target.build.name}")
-        visit.sound()
+        verbose and print(f"{len(candidates)} of those in {other}", flush=True)
+        other_campaign = Campaign(target, [], candidates)
+        other_campaign.build(target.folder / f"of-{campaign.target.build.name}")
+        other_campaign.measure_runs()
         with ThreadPoolExecutor(JOBS) as pool:
-            found = pool.map(visit.noticed, guests)
-            for mutant, why in zip(guests, found, strict=True):
+            found = pool.map(other_campaign.noticed, candidates)
+            for mutant, why in zip(candidates, found, strict=True):
                 same = next(m for m in left if m.number == mutant.number)
                 campaign.results[name(same)] = why and f"{other}: {why}"
                 save(campaign)
 
 
 def report(target: Target) -> Path:
-    """Where a target's results are."""
+    """The file of a target's results."""
     return REPORTS / f"{target.bench.package.split('.')[1]}-{target.build.name}.json"
 
 
 def save(campaign: Campaign) -> None:
-    """Write what is known so far."""
+    """Write the results so far."""
     REPORTS.mkdir(parents=True, exist_ok=True)
     path = report(campaign.target)
-    told = {"inputs": campaign.inputs, "noticed": campaign.results}
+    content = {"inputs": campaign.inputs, "noticed": campaign.results}
     fresh = path.with_suffix(".new")
-    fresh.write_text(json.dumps(told, indent=1) + "\n")
+    fresh.write_text(json.dumps(content, indent=1) + "\n")
     fresh.replace(path)
 
 
-def known(campaign: Campaign, left: bool) -> dict[str, str]:
-    """What an earlier play of the same hardware and tests found; `left`: what any play noticed."""
+def earlier_results(campaign: Campaign, left: bool) -> dict[str, str]:
+    """The results of earlier runs of the same hardware and tests; `left`: all that was noticed."""
     path = report(campaign.target)
-    told = json.loads(path.read_text()) if path.exists() else {"inputs": "", "noticed": {}}
+    saved = json.loads(path.read_text()) if path.exists() else {"inputs": "", "noticed": {}}
     if left:
-        return {key: why for key, why in told["noticed"].items() if why}
-    return told["noticed"] if told["inputs"] == campaign.inputs else {}
+        return {key: why for key, why in saved["noticed"].items() if why}
+    return saved["noticed"] if saved["inputs"] == campaign.inputs else {}
 
 
 def meant(mutant: Mutant, word: str) -> bool:
-    """Whether a word of the command line chooses it: its number, or part of what it is called."""
+    """Whether a word of the command line selects the mutant, by number or by part of its name."""
     if word.isdigit():
         return int(word) == mutant.number
     return word in f"{mutant.breaks} {mutant.file}"
 
 
-def whole(key: str, options: argparse.Namespace, words: Sequence[str]) -> dict[str, object]:
-    """Play a target; what is to be told of it. Raises StaleError."""
-    target, say = TARGETS[key], not options.json
+def run_target(key: str, options: argparse.Namespace, words: Sequence[str]) -> dict[str, object]:
+    """Run a target's mutants; their results by kind. Raises StaleError."""
+    target, verbose = TARGETS[key], not options.json
     one = campaign(target, options.random, options.seed)
     one.build(target.folder)
-    one.results = known(one, options.left)
+    one.results = earlier_results(one, options.left)
     chosen = [m for m in one.all if not words or any(meant(m, word) for word in words)]
     todo = [m for m in chosen if words or name(m) not in one.results]
     if todo:
-        say and print(f"{key}: {len(todo)} of {len(chosen)} to play", flush=True)
-        play(one, todo, say)
+        verbose and print(f"{key}: {len(todo)} of {len(chosen)} to run", flush=True)
+        run_mutants(one, todo, verbose)
         if not words:
-            elsewhere(one, (other for other in TARGETS if other != key), say)
+            run_in_other_builds(one, (other for other in TARGETS if other != key), verbose)
     kinds = {"list": one.listed, "random": one.random}
-    told: dict[str, object] = {"explained": [shown(m) for m in one.explained]}
+    outcome: dict[str, object] = {"explained": [shown(m) for m in one.explained]}
     for kind, group in kinds.items():
-        played = [m for m in group if m in chosen]
-        survivors = [shown(m) for m in played if not one.results[name(m)]]
-        told[kind] = {"played": len(played), "survivors": survivors}
-    return told
+        tried = [m for m in group if m in chosen]
+        survivors = [shown(m) for m in tried if not one.results[name(m)]]
+        outcome[kind] = {"played": len(tried), "survivors": survivors}
+    return outcome
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Play what the command line asks for."""
+    """Run what the command line asks for."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -243,9 +244,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--random", type=int, default=0, metavar="N", help="changes to draw, a build"
     )
     parser.add_argument("--seed", type=int, help="of the draw; without it a new one, which is said")
-    parser.add_argument(
-        "--left", action="store_true", help="only what the last play did not notice"
-    )
+    parser.add_argument("--left", action="store_true", help="only what no earlier run noticed")
     parser.add_argument("--json", action="store_true", help="the result as JSON, and nothing else")
     options = parser.parse_args(arguments)
     ask_for_long_runs()
@@ -256,25 +255,25 @@ def main(arguments: list[str] | None = None) -> int:
     words = [word for word in options.words if word not in TARGETS]
     if options.random and not options.json:
         print(f"--random {options.random} --seed {options.seed}", flush=True)
-    started, told = time.monotonic(), {}
+    started, outcomes = time.monotonic(), {}
     for key in keys:
         try:
-            told[key] = whole(key, options, words)
+            outcomes[key] = run_target(key, options, words)
         except StaleError as error:
             print(f"not found: {error}", file=sys.stderr)
             return 2
     minutes = (time.monotonic() - started) / 60
     bad = False
-    for key, found in told.items():
+    for key, found in outcomes.items():
         for kind, share in (("list", 1.0), ("random", BAR)):
-            played, survivors = found[kind]["played"], found[kind]["survivors"]
-            bad |= len(survivors) > (1 - share) * played
-            if played and not options.json:
-                noticed = played - len(survivors)
-                print(f"{key}, {kind}: {noticed} of {played} noticed ({noticed / played:.1%})")
+            tried, survivors = found[kind]["played"], found[kind]["survivors"]
+            bad |= len(survivors) > (1 - share) * tried
+            if tried and not options.json:
+                noticed = tried - len(survivors)
+                print(f"{key}, {kind}: {noticed} of {tried} noticed ({noticed / tried:.1%})")
                 print("".join(f"  {text}\n" for text in survivors), end="")
     if options.json:
-        print(json.dumps({"seed": options.seed, "minutes": round(minutes, 1), "builds": told}))
+        print(json.dumps({"seed": options.seed, "minutes": round(minutes, 1), "builds": outcomes}))
     else:
         print(f"{minutes:.1f} min")
     return int(bad)

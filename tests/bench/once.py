@@ -13,15 +13,15 @@ from typing import Any
 from anemone.io.build_cache import locked
 
 
-def played_once(folder: Path, run: str, play: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """The report that `play` writes to `folder`; `play` is called once per test run."""
+def run_once(folder: Path, run: str, simulate: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The report that `simulate` writes to `folder`; it is called once per test run."""
     done = folder / "done.json"
     with locked(folder):
         if done.is_file() and (saved := json.loads(done.read_text()))["run"] == run:
             assert "error" not in saved, saved["error"]
             return saved["report"]
         try:
-            report = play()
+            report = simulate()
         except AssertionError as error:
             done.write_text(json.dumps({"run": run, "error": str(error)}))
             raise
@@ -36,11 +36,11 @@ def cocotb_tests(module: Path) -> list[str]:
     return [node.name for node in tests if node.decorator_list]
 
 
-def verdicts(folder: Path, names: list[str], play: Callable[[], None]) -> dict[str, str]:
-    """For each test of a module that `play` runs in `folder`, its failure or an empty text."""
+def verdicts(folder: Path, names: list[str], simulate: Callable[[], None]) -> dict[str, str]:
+    """For each test of a module that `simulate` runs in `folder`, its failure or an empty text."""
     wrong = ""
     try:
-        play()
+        simulate()
     except AssertionError as error:
         wrong = str(error)
     found = {}

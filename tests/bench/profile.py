@@ -11,13 +11,13 @@ OFTEN = (1.0, 1.0, 1.0, 0.9, 0.6, 0.25)
 
 @dataclass(slots=True)
 class StimulusProfile:
-    """Chances, a cycle: that a master offers (ar, aw, w) or takes (r, b), that a memory takes (its
-    readys) or may answer. latency: of memory in cycles, at most; 0: answers
-    come in the cycle behind a request. errors, poison: of a beat.
-    telemetry: share of reads that go to the telemetry region; bursts: share of longer transfers;
-    odd: of what the region refuses. ids: different ones. ahead: share of writes whose data come
-    before their address. late: of writes some of whose data are made of what a read answers that is
-    asked for amid them.
+    """Probabilities per cycle: of a master's offer (ar, aw, w) or acceptance (r, b), and of a
+    memory's acceptance (its readys) or answer. latency: most cycles of memory's answers; 0: an
+    answer comes in the cycle after its request. errors, poison: probabilities of a beat. telemetry:
+    share of reads of the telemetry region. bursts: share of longer transfers. odd: share of
+    requests that the region refuses. ids: number of different ids. ahead: share of writes whose
+    data come before their address. late: share of writes with data computed from a read that is
+    requested during the write.
     """
 
     ar: float = 1.0
@@ -41,7 +41,7 @@ class StimulusProfile:
 
     @classmethod
     def random(cls, rng: Random) -> StimulusProfile:
-        """The profile of a phase."""
+        """A random profile for a phase."""
         wild = rng.random() < 0.5
         offers = (0.0, 1.0, 1.0, 0.8, 0.5, 0.5, 0.2, 0.05)
         takes = OFTEN if wild else (1.0,)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traffic on the ports of ports/Ports.sv, a cycle each, that keeps AXI's rules or breaks one.
+"""Traffic on the ports of ports/Ports.sv that keeps AXI's rules or breaks one, cycle by cycle.
 
-A cycle says the pins that are not 0, without the port's name.
+A cycle lists the pins that are not 0, without the port's name.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from itertools import chain, repeat
 
 Cycle = dict[str, int]
 FIXED, INCR, WRAP = range(3)
-MOST = 1024  # under way, of a kind
+LIMIT = 1024  # most outstanding transfers of a kind
 
 
 def _pins(channel: str, ready: int = 1, **values: int) -> Cycle:
@@ -45,7 +45,7 @@ def r(id: int = 1, last: int = 1, data: int = 5, resp: int = 0, **more: int) -> 
 NOTHING: Cycle = {}
 RESET: Cycle = {"reset": 1}
 
-# What a sound master and slave do; no rule is broken.
+# Traffic of a correct master and slave.
 SOUND: dict[str, list[Cycle]] = {
     "a read": [ar(), r()],
     "a read that waits": [ar(ready=0), ar(), r(ready=0), r(ready=0), r()],
@@ -71,7 +71,7 @@ SOUND: dict[str, list[Cycle]] = {
     ],
 }  # fmt: skip
 
-# What the checker says of it.
+# The checker's message.
 BROKEN: dict[str, tuple[str, list[Cycle]]] = {
     **{
         f"{name} is taken back": (
@@ -140,8 +140,8 @@ BROKEN: dict[str, tuple[str, list[Cycle]]] = {
     "an exclusive answer": ("b is EXOKAY", [aw() | w(), b(resp=1)]),
     "data of before a reset": ("which has no read", [ar(), RESET, RESET, NOTHING, r()]),
     "an answer of before a reset": ("which has no write", [aw() | w(), RESET, RESET, NOTHING, b()]),
-    "reads without end": (f"more than {MOST} reads", [*repeat(ar(), MOST + 1), NOTHING]),
-    "writes without end": (f"more than {MOST} writes", [*repeat(aw() | w(), MOST + 1), NOTHING]),
+    "reads without end": (f"more than {LIMIT} reads", [*repeat(ar(), LIMIT + 1), NOTHING]),
+    "writes without end": (f"more than {LIMIT} writes", [*repeat(aw() | w(), LIMIT + 1), NOTHING]),
 }  # fmt: skip
 
 LITE_SOUND: dict[str, list[Cycle]] = {
@@ -161,12 +161,21 @@ LITE_BROKEN: dict[str, tuple[str, list[Cycle]]] = {
     "data of no read": ("r without a read", [ar() | r()]),
     "exclusive data": ("r is EXOKAY", [ar(), r(resp=1)]),
     "an exclusive answer": ("b is EXOKAY", [aw() | w(), b(resp=1)]),
-    "reads without end": (f"more than {MOST} reads", [*repeat(ar(), MOST + 1), NOTHING]),
-    "addresses without end": (f"more than {MOST} writes", [*repeat(aw(), MOST + 1), NOTHING]),
-    "data without end": (f"more than {MOST} writes", [*repeat(w(), MOST + 1), NOTHING]),
+    "reads without end": (
+        f"more than {LIMIT} reads",
+        [*repeat(ar(), LIMIT + 1), NOTHING],
+    ),
+    "addresses without end": (
+        f"more than {LIMIT} writes",
+        [*repeat(aw(), LIMIT + 1), NOTHING],
+    ),
+    "data without end": (
+        f"more than {LIMIT} writes",
+        [*repeat(w(), LIMIT + 1), NOTHING],
+    ),
 }
 
-# By port and name: what is said, and the traffic.
+# By port and name: the expected message, and the traffic.
 CASES: dict[tuple[str, str], tuple[str, list[Cycle]]] = dict(
     chain.from_iterable(
         (

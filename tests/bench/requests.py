@@ -14,8 +14,8 @@ FULL = (1 << 64) - 1
 @dataclass(slots=True)
 class Request:
     """One transfer of len + 1 beats; `data` of a write: (bits, strobe, poison) of each beat.
-    dropped: an accepted write into the telemetry region. after: by beat of a write, a read that its
-    data are made of: the master has them when that was answered.
+    dropped: an accepted write into the telemetry region. after: by beat of a write, the read
+    that its data depend on; the master has them once that was answered.
     """
 
     write: bool

@@ -6,14 +6,14 @@
     python -m tests.bench.rtl_coverage --json        counts for scripts
 
 The RTL is the emitted SystemVerilog without its assertions. Verilator counts how often each block
-of statements and each choice of an expression was executed; a line is covered when all of those on
-it were. It counts for each bit both edges. The plays are those of `make mutate`.
+of statements and each choice of an expression was executed; a line is covered when all of them on
+it were. Both edges of each bit are counted. The runs are those of `make mutate`.
 
 tests/bench/uncovered.toml names lines that nothing can execute, with the reason. Writes
 build/coverage-rtl/BUILD.json, and BUILD.txt with the lines that are left.
 
-Exit: 0 when 95 % of the lines of each build are covered, 1 when not, 2 when an exclusion fits no
-line that is left.
+Exit: 0 if 95 % of the lines of each build are covered, 1 if not, 2 if an exclusion matches no
+uncovered line.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.bench.build import ROOT, ask_for_long_runs, simulator
-from tests.bench.targets import TARGETS, Play, Target
+from tests.bench.targets import TARGETS, BenchRun, Target
 
 REPORTS = ROOT / "build" / "coverage-rtl"
 EXCLUSIONS = Path(__file__).with_name("uncovered.toml")
@@ -54,7 +54,7 @@ class Point:
 
 @dataclass
 class Exclusion:
-    """Lines of a module that nothing can execute: those that match, and why."""
+    """Lines of a module that no test can execute: a pattern, and the reason."""
 
     module: str
     line: re.Pattern[str]
@@ -69,7 +69,7 @@ class Exclusion:
 
 @dataclass
 class Unit:
-    """What was covered of a module: lines and edges, in all and hit, and the lines left."""
+    """A module's coverage: lines and edges, in total and covered, and the uncovered lines."""
 
     lines: int = 0
     hit: int = 0
@@ -94,7 +94,7 @@ def points(text: str) -> Iterable[tuple[Point, int]]:
 
 
 def measured(target: Target) -> dict[Point, int]:
-    """How often each point of a build was hit, by all of its plays together."""
+    """How often each point of a build was hit, by all of its runs together."""
     work = target.bench.work / f"coverage-{target.build.name}"
     rtl = target.emit(target.build)
     build = target.build
@@ -102,17 +102,17 @@ def measured(target: Target) -> dict[Point, int]:
         rtl, work / "sim", build.top, target.visible, defines=["SYNTHESIS"], more=OPTIONS
     )
 
-    def play(number: int, what: Play) -> dict[Point, int]:
-        counts = work / f"play-{number}.dat"
+    def run_one(number: int, what: BenchRun) -> dict[Point, int]:
+        counts = work / f"run-{number}.dat"
         counts.unlink(missing_ok=True)
         chosen = [f"+verilator+coverage+file+{counts}"]
-        target.run(what, sim, work / f"play-{number}", chosen)
-        print(f"{build.name}: {what} played", flush=True)
+        target.run(what, sim, work / f"run-{number}", chosen)
+        print(f"{build.name}: {what} done", flush=True)
         return dict(points(counts.read_text()))
 
     total: dict[Point, int] = defaultdict(int)
     with ThreadPoolExecutor(JOBS) as pool:
-        for counts in pool.map(play, range(len(target.plays)), target.plays):
+        for counts in pool.map(run_one, range(len(target.bench_runs)), target.bench_runs):
             for point, count in counts.items():
                 total[point] += count
     emitted = {str(file) for file in rtl.glob("*.sv")}
@@ -120,7 +120,7 @@ def measured(target: Target) -> dict[Point, int]:
 
 
 def units(counts: dict[Point, int], exclusions: list[Exclusion]) -> dict[str, Unit]:
-    """What was covered, by module."""
+    """The coverage by module."""
     lines: dict[tuple[str, int], int] = {}
     found: dict[str, Unit] = defaultdict(Unit)
     for point, count in counts.items():
@@ -146,7 +146,7 @@ def exclusions() -> list[Exclusion]:
 
 
 def shown(name: str, found: dict[str, Unit], console: Console) -> None:
-    """The modules of a build, those with the most lines left first."""
+    """Print the modules of a build, those with the most uncovered lines first."""
     table = Table("module", "lines", "covered", "left", "edges", "toggled", title=name)
     total = sum(found.values(), Unit())
     worst = sorted(found.items(), key=lambda one: (-len(one[1].left), one[0]))

@@ -13,7 +13,7 @@ class UpstreamScoreboard(Protocol):
     """Called by a master. t: the cycle."""
 
     def accept(self, t: int, request: Request) -> None:
-        """A request was taken."""
+        """A request was accepted."""
 
     def write_data(self, t: int, beat: tuple[Any, ...], request: Request, addr: int) -> None:
         """A beat of W was."""

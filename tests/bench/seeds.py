@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a bench's campaign does inside the simulator: seed after seed, and a report.
+"""A bench's campaign inside the simulator: runs seed after seed, and writes a report.
 
 Reads BENCH_SEEDS (first and count) and BENCH_REPORT, where the result goes.
 """
@@ -15,13 +15,15 @@ from pathlib import Path
 
 from tests.bench.difference import Difference
 
-Play = Callable[[int], Awaitable[Counter[str]]]
+RunSeed = Callable[[int], Awaitable[Counter[str]]]
 
 
-async def play_seeds(name: str, cover: Counter[str], shown: tuple[str, ...], play: Play) -> None:
-    """Play the seeds on the build of this name; `play` returns what to add to the totals.
+async def run_seeds(
+    name: str, cover: Counter[str], shown: tuple[str, ...], run_seed: RunSeed
+) -> None:
+    """Run the seeds on the build of this name; `run_seed` returns what to add to the totals.
 
-    shown: totals that are printed after each seed. cover: what `play` has met goes here.
+    shown: totals that are printed after each seed. cover: `run_seed` counts here what it covers.
     """
     first, count = map(int, os.environ["BENCH_SEEDS"].split())
     totals: Counter[str] = Counter()
@@ -29,7 +31,7 @@ async def play_seeds(name: str, cover: Counter[str], shown: tuple[str, ...], pla
     for seed in range(first, first + count):
         print(f"{name} seed {seed}: ", end="", flush=True)
         try:
-            totals += await play(seed)
+            totals += await run_seed(seed)
         except AssertionError as error:
             again = f"SEED={seed} CONFIG={name}, or SEED={first}-{seed} with those before"
             raise Difference(f"{error}\nto repeat: {again}") from error

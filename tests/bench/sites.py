@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All places of emitted SystemVerilog where an operator, an operand or a constant can be another.
+"""All places of emitted SystemVerilog where an operator, an operand or a constant can be changed.
 
-Found in slang's syntax tree. The assertions stand under `ifndef SYNTHESIS`: they are not.
+They are found in slang's syntax tree. Assertions, under `ifndef SYNTHESIS`, are left out.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ STATEMENTS = {
 
 @dataclass(frozen=True)
 class Change:
-    """`instead` in place of what is at `start` to `end` of a file (no suffix).
+    """`instead` replaces the text from `start` to `end` of a file (no suffix).
 
-    statement: around it, with what is replaced between « and ». like: what it is however wide and
-    numbered: statement, which of those alike, which change of it.
+    statement: the statement around it, with the replaced text between « and ». like: identifies the
+    change in builds of other widths and numbers: statement, index among equal ones, kind of change.
     """
 
     file: str
@@ -67,7 +67,9 @@ def changes(rtl: Path) -> list[Change]:
 
 
 def drawn(all_changes: list[Change], count: int, seed: int) -> list[Change]:
-    """So many of them, at different places; a place keeps its number while its statement is."""
+    """Random changes of different places. Their rank depends only on seed and statement, so edits
+    elsewhere hardly change the choice.
+    """
 
     def number(*parts: object) -> str:
         return hashlib.sha256(repr((seed, *parts)).encode()).hexdigest()
@@ -80,7 +82,7 @@ def drawn(all_changes: list[Change], count: int, seed: int) -> list[Change]:
 
 
 def _outputs(text: str) -> set[str]:
-    """A module's output ports, as firtool lists them: one a line, a direction until another."""
+    """A module's output ports; firtool lists one per line, and a direction until it changes."""
     found, direction = set(), ""
     header = re.search(r"^module \w+\((.*?)\);", text, re.DOTALL | re.MULTILINE)
     for line in header[1].splitlines() if header else ():

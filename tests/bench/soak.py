@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plays new seeds on every build of every bench until it is stopped or one fails.
+"""Runs new seeds on every build of every bench until it is stopped or one fails.
 
     python -m tests.bench.soak                       until stopped
     python -m tests.bench.soak expander 5000000      one bench, and so many events or beats
@@ -13,7 +13,7 @@ The benches: engine, expander, flat, and tiered, which is the last two together.
 time. Progress is kept in build/soak until the hardware or a test changes, so a soak that was
 stopped continues.
 
-Exit: 0 when stopped or done, 1 when a seed failed; how to repeat it is the last line.
+Exit: 0 if stopped or done, 1 if a seed failed; the last line has the command that repeats it.
 """
 
 from __future__ import annotations
@@ -62,11 +62,13 @@ class Soaked:
     unit: str
     shown: tuple[str, ...]
 
-    def play(self, build: str, first: int, count: int) -> Counts:
+    def run(self, build: str, first: int, count: int) -> Counts:
         """Run seeds of a build. Returns totals and coverage."""
         print(f"{build} seeds {first}-{first + count - 1}", flush=True)
         folder = self.bench.work / "soak" / f"{build}-{first}"
-        counts = merged([self.bench.play(Shard(self.bench.builds[build], first, count), folder)])
+        counts = merged(
+            [self.bench.run_shard(Shard(self.bench.builds[build], first, count), folder)]
+        )
         shutil.rmtree(folder)
         return counts
 
@@ -111,10 +113,10 @@ class Progress:
         """Add a finished run."""
         self.totals += counts[0]
         self.cover += counts[1]
-        told = {"inputs": self._inputs, "totals": self.totals, "cover": self.cover}
+        state = {"inputs": self._inputs, "totals": self.totals, "cover": self.cover}
         REPORTS.mkdir(parents=True, exist_ok=True)
         fresh = self._path.with_suffix(".new")
-        fresh.write_text(json.dumps(told, indent=1) + "\n")
+        fresh.write_text(json.dumps(state, indent=1) + "\n")
         fresh.replace(self._path)
 
     def __str__(self) -> str:
@@ -129,7 +131,7 @@ def again(asked: str) -> None:
     first, _, last = asked.partition("-")
     name = os.environ.get("CONFIG", "p2c2")
     bench = next(bench for bench in BENCHES.values() if name in bench.bench.builds)
-    bench.play(name, int(first), int(last or first) - int(first) + 1)
+    bench.run(name, int(first), int(last or first) - int(first) + 1)
 
 
 def soak(names: list[str], goal: float) -> None:
@@ -149,7 +151,7 @@ def soak(names: list[str], goal: float) -> None:
                     return
                 one, build = next(turn for turn in turns if turn[0] in left)
             try:
-                counts = one.bench.play(build, secrets.randbelow(1 << 40) * SEEDS, SEEDS)
+                counts = one.bench.run(build, secrets.randbelow(1 << 40) * SEEDS, SEEDS)
             except BaseException:
                 stop.set()
                 raise

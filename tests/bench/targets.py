@@ -18,7 +18,7 @@ from tests.expander.bench.shards import BENCH as EXPANDER
 from tests.flat.bench import build as flat
 from tests.flat.bench.shards import BENCH as FLAT
 
-Play = tuple[int, int] | str  # seeds, first and count; or a module of directed tests
+BenchRun = tuple[int, int] | str  # seeds, first and count; or a module of directed tests
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Target:
     list: Path
     emit: Callable[[Any], Path]
     visible: str
-    plays: tuple[Play, ...]
+    bench_runs: tuple[BenchRun, ...]
 
     @property
     def folder(self) -> Path:
@@ -48,21 +48,21 @@ class Target:
         folders = (ROOT / "tests" / "bench", self.list.parent)
         return sorted(path for folder in folders for path in folder.rglob("*.py"))
 
-    def run(self, what: Play, sim: Path, folder: Path, chosen: Sequence[str]) -> None:
+    def run(self, what: BenchRun, sim: Path, folder: Path, chosen: Sequence[str]) -> None:
         """Do one run. Raises AssertionError if the bench detects a difference."""
         if isinstance(what, str):
             self.bench.run(self.build, what, folder, sim, chosen)
         else:
-            self.bench.play(Shard(self.build, *what), folder, sim, chosen)
+            self.bench.run_shard(Shard(self.build, *what), folder, sim, chosen)
 
     def runs(self, sim: Path, folder: Path, chosen: Sequence[str]) -> Iterator[Callable[[], int]]:
         """The runs of a simulator that counts cycles, each a function that returns its cycles.
 
         The function raises AssertionError if the bench detects a difference.
         """
-        for what in self.plays:
+        for what in self.bench_runs:
 
-            def run(what: Play = what) -> int:
+            def run(what: BenchRun = what) -> int:
                 self.run(what, sim, folder, chosen)
                 text = (folder / "simulation.log").read_text()
                 return int(re.findall(r"^cycles: (\d+)", text, re.MULTILINE)[-1])

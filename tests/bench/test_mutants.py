@@ -73,7 +73,7 @@ def test_changes_are_of_operators_operands_and_constants(tmp_path: Path) -> None
         (10, f"Top: .a («a & 4'h7») => {instead}") for instead in ("a | 4'h7", "a", "4'h7")
     }
     texts = {TOP[c.start : c.end] for c in found}
-    # No assertion, no output of an instance, no repetition, no range, nothing that is assigned.
+    # No changes in assertions, outputs of instances, repetitions, ranges and assigned signals.
     assert texts == {
         "a & 4'h7", "a", "4'h7", "a == 4'h2 ? {2{part[1:0]}} : part", "a == 4'h2", "4'h2",
         "part[1:0]", "part",
@@ -84,7 +84,7 @@ def test_changes_are_of_operators_operands_and_constants(tmp_path: Path) -> None
 
 
 def test_an_equivalent_of_many_places(tmp_path: Path) -> None:
-    """A regular expression, and a pattern of files; one that fits no change is refused."""
+    """A regular expression with a file pattern finds its changes; without a match it is refused."""
     (tmp_path / "Part.sv").write_text(PART)
     (tmp_path / "Top.sv").write_text(TOP)
     (tmp_path / "filelist.f").write_text("Top.sv\nPart.sv\n")

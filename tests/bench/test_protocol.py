@@ -18,7 +18,7 @@ PUBLIC = '`verilator_config\npublic_flat_rw -module "Ports" -var "*"\n'
 
 
 @pytest.fixture(scope="session")
-def said() -> dict[str, list[str]]:
+def messages() -> dict[str, list[str]]:
     """The checkers' messages in each case."""
     folder = SIMULATORS / "protocol"
     built = simulator(PORTS, folder / "sim", "Ports", PUBLIC, quick=True)
@@ -38,10 +38,10 @@ def said() -> dict[str, list[str]]:
 
 @pytest.mark.xdist_group("protocol")
 @pytest.mark.parametrize(("port", "name"), CASES)
-def test_each_rule_is_checked(port: str, name: str, said: dict[str, list[str]]) -> None:
-    wanted, _ = CASES[port, name]
-    errors = said[f"{port} {name}"]
-    assert bool(errors) == bool(wanted), errors
-    if wanted:
+def test_each_rule_is_checked(port: str, name: str, messages: dict[str, list[str]]) -> None:
+    expected, _ = CASES[port, name]
+    errors = messages[f"{port} {name}"]
+    assert bool(errors) == bool(expected), errors
+    if expected:
         assert all(error.startswith(f"{port}_checker") for error in errors), errors
-        assert any(wanted in error for error in errors), errors
+        assert any(expected in error for error in errors), errors

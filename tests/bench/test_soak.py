@@ -20,7 +20,7 @@ def test_flips_are_of_builds_that_there_are() -> None:
 
 @pytest.mark.parametrize("module", ["mutate", "soak"])
 def test_a_campaign_can_be_asked_for_nothing(module: str) -> None:
-    """It is imported as the command imports it."""
+    """The module is imported as the command imports it, and runs nothing."""
     words = {"mutate": ["--help"], "soak": ["upsets", "1", "no such build"]}[module]
     done = subprocess.run(
         [sys.executable, "-m", f"tests.bench.{module}", *words],

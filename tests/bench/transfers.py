@@ -37,8 +37,8 @@ class Transfers:
         step = 1 << size
         if burst == WRAP:
             return Request(write, id, addr & -step, rng.choice((1, 3, 7, 15)), size, burst)
-        most = 16 if burst == FIXED else (PAGE - addr % PAGE + step - 1) // step
-        most = min(most, 256, rng.choice((2, 4, 16, 64, 256)))
-        if burst == INCR and (addr & -step) % PAGE + most * step > PAGE:
-            most = (PAGE - (addr & -step) % PAGE) // step
-        return Request(write, id, addr, rng.randrange(max(most, 1)), size, burst)
+        beats = 16 if burst == FIXED else (PAGE - addr % PAGE + step - 1) // step
+        beats = min(beats, 256, rng.choice((2, 4, 16, 64, 256)))
+        if burst == INCR and (addr & -step) % PAGE + beats * step > PAGE:
+            beats = (PAGE - (addr & -step) % PAGE) // step
+        return Request(write, id, addr, rng.randrange(max(beats, 1)), size, burst)

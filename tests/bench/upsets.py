@@ -14,7 +14,8 @@ from tests.bench.pins import text_reader, text_writer
 
 EVERY = (1, 12)  # minimum and maximum cycles between two flips
 SOON = 3  # cycles
-PART, LAST = 64, 72  # data bits of a code word's parts (Secded): of each, and of the last at most
+# Data bits of a code word's parts (Secded): of each part, and at most of the last one.
+PART, LAST = 64, 72
 EMITTED = ("ram_ext", "memory_ext", "words_ext")  # of a Queue, a Ram1R1W, a VotedRamCopy
 
 
@@ -64,7 +65,7 @@ class _Memory:
         self._again = cycle(range(len(self._pins)))
 
     def flip(self) -> int:
-        """Those that were written, and one that was not; how many."""
+        """Flip bits in the words that were written and in one other; returns their number."""
         count, again = 0, next(self._again)
         for i, (read, write) in enumerate(self._pins):
             word = read()
@@ -115,8 +116,8 @@ class Flipper:
 
 
 def parts(word: int) -> list[list[int]]:
-    """The bits of each part of a code word of so many bits: its data, and its check bits, which are
-    above all data.
+    """The bits of each part of a code word of this width: its data bits, and its check bits, which
+    are above all data.
     """
     for width in range(word):
         count = 1 + -(-max(width - LAST, 0) // PART)
@@ -132,13 +133,13 @@ def parts(word: int) -> list[list[int]]:
 
 
 def _checks(width: int) -> int:
-    """Check bits of so many: a column of them, of an odd number, for each bit."""
+    """Number of check bits for so many data bits: each bit has a different column of odd weight."""
     return next(n for n in range(2, 16) if 1 << n - 1 >= width + n)
 
 
 def single_flips(word: int) -> list[set[int]]:
-    """Bits of a code word of so many, such that each is in one of these sets, check bits too: one
-    of each part together, then one of each part alone. All are corrected.
+    """Sets of bits of a code word that cover every bit, also check bits: first one bit of each part
+    together, then one of a part alone. All are corrected.
     """
     each = parts(word)
     together = [{part[k % len(part)] for part in each} for k in range(max(map(len, each)))]

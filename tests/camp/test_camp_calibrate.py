@@ -214,7 +214,7 @@ def test_a_chase_is_slowed_by_the_ratio_of_latencies() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--simulate", "cxl-b"], "--platform is missing"),
         (["--platform", "skx", "--simulate", "cxl-d"], '--simulate is "cxl-d"'),
@@ -222,8 +222,8 @@ def test_a_chase_is_slowed_by_the_ratio_of_latencies() -> None:
         (["--platform", "skx", "--points", "p.json"], "p.json"),
     ],
 )
-def test_bad_words(words: list[str], said: str, tmp_path: Path, monkeypatch, capsys) -> None:
+def test_bad_words(words: list[str], message: str, tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     Path("p.json").write_text('{"points": [{"name": "a", "dram": {"c": 1}, "cxl": {}}]}')
     status, out, err = run(["camp", "calibrate", "--out", "out", *words], capsys)
-    assert (status, out) == (2, "") and said in err and not Path("out").exists()
+    assert (status, out) == (2, "") and message in err and not Path("out").exists()

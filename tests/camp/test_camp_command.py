@@ -88,16 +88,16 @@ def test_a_node_alone(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("nodes", "said"),
+    ("nodes", "message"),
     [
         (["--cxl-node", "0"], "--cxl-node is 0; allowed: another node than --dram-node"),
         (["--dram-node", "-1"], "--dram-node"),
     ],
 )
-def test_nodes_that_cannot_be(files: Path, nodes: list[str], said: str, capsys) -> None:
+def test_nodes_that_cannot_be(files: Path, nodes: list[str], message: str, capsys) -> None:
     """Otherwise the commands would interleave a node with itself."""
-    _refused(capsys, ["bestshot", "--endpoints", "e.json", *nodes], said)
-    _refused(capsys, ["calibrate", "--out", "out", "--platform", "skx", *nodes], said)
+    _refused(capsys, ["bestshot", "--endpoints", "e.json", *nodes], message)
+    _refused(capsys, ["calibrate", "--out", "out", "--platform", "skx", *nodes], message)
     assert not Path("out").exists()
 
 
@@ -124,14 +124,14 @@ def test_colocate(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "+25.0%" in run(["camp", "colocate", "--workloads", "w.json"], capsys)[1]
 
 
-def _refused(capsys: pytest.CaptureFixture[str], words: list[str], *said: str) -> None:
+def _refused(capsys: pytest.CaptureFixture[str], words: list[str], *message: str) -> None:
     status, out, err = run(["camp", *words], capsys)
     assert (status, out) == (2, "") and len(err.splitlines()) == 1
-    assert all(part in err for part in said), err
+    assert all(part in err for part in message), err
 
 
 @pytest.mark.parametrize(
-    ("file", "content", "said"),
+    ("file", "content", "message"),
     [
         ("c.json", "", ["c.json", "counters is empty"]),
         ("c.json", "[1]", ["c.json", "JSON is [1]"]),
@@ -147,10 +147,10 @@ def _refused(capsys: pytest.CaptureFixture[str], words: list[str], *said: str) -
         ("cal.toml", "k_drd = = 1", ["cal.toml: line 1"]),
     ],
 )
-def test_bad_input_of_predict(files: Path, file, content, said, capsys) -> None:
+def test_bad_input_of_predict(files: Path, file, content, message, capsys) -> None:
     (files / file).write_text(content)
     words = ["--counters", "c.json", "--calibration", "cal.toml", "--platform", "skx"]
-    _refused(capsys, ["predict", *words], *said)
+    _refused(capsys, ["predict", *words], *message)
 
 
 def test_files_that_are_not_there(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,7 +163,7 @@ def test_files_that_are_not_there(files: Path, capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ({}, "workloads is missing"),
         ({"workloads": []}, "workloads is []"),
@@ -181,6 +181,6 @@ def test_files_that_are_not_there(files: Path, capsys: pytest.CaptureFixture[str
         ),
     ],
 )
-def test_bad_input_of_colocate(files: Path, content: dict, said: str, capsys) -> None:
+def test_bad_input_of_colocate(files: Path, content: dict, message: str, capsys) -> None:
     (files / "w.json").write_text(json.dumps(content))
-    _refused(capsys, ["colocate", "--workloads", "w.json"], "w.json", said)
+    _refused(capsys, ["colocate", "--workloads", "w.json"], "w.json", message)

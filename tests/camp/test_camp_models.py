@@ -92,7 +92,7 @@ def test_each_needed_counter_is_missed(platform: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("platform", "change", "said"),
+    ("platform", "change", "message"),
     [
         ("skx", {"c": 0}, "c is 0"),
         ("spr", {"P13": 0}, "P13 is 0"),
@@ -110,10 +110,10 @@ def test_each_needed_counter_is_missed(platform: str) -> None:
         ("spr", {"P18": 1}, "P18 is 1"),
     ],
 )
-def test_counters_that_cannot_be(platform: str, change: dict, said: str) -> None:
+def test_counters_that_cannot_be(platform: str, change: dict, message: str) -> None:
     with pytest.raises(InputError) as refused:
         check_counters({**BY_HAND, **change}, platform)
-    assert said in one_line(refused.value)
+    assert message in one_line(refused.value)
 
 
 def test_zeros_that_can_be() -> None:
@@ -210,11 +210,11 @@ def test_nothing_is_better_than_the_best(e: dict) -> None:
         values = total(grid)
         at = int(np.argmin(values))
         low, high = grid[max(at - 1, 0)], grid[min(at + 1, 200)]
-    least = values[at]
-    assert total(np.array([x]))[0] <= least * (1 + 1e-12)
+    minimum = values[at]
+    assert total(np.array([x]))[0] <= minimum * (1 + 1e-12)
     # The minimum is at this x, unless the curve is too flat to distinguish points 1e-6 apart.
     for beside in (x - 1e-6, x + 1e-6):
-        if 0 <= beside <= 1 and total(np.array([beside]))[0] > least * (1 + 1e-11):
+        if 0 <= beside <= 1 and total(np.array([beside]))[0] > minimum * (1 + 1e-11):
             assert abs(grid[at] - x) < 2e-6
 
 
@@ -264,7 +264,7 @@ def test_one_run_is_enough_for_latency(cxl: dict) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"platform": "amd"}, 'platform is "amd"'),
         ({"counters": {**BY_HAND, "P13": 0}}, "P13 is 0"),
@@ -280,10 +280,10 @@ def test_one_run_is_enough_for_latency(cxl: dict) -> None:
         ({"x": 1}, "x is 1"),
     ],
 )
-def test_endpoints_that_cannot_be(change: dict, said: str) -> None:
+def test_endpoints_that_cannot_be(change: dict, message: str) -> None:
     with pytest.raises(InputError) as refused:
         of(one_run(**change))
-    assert said in one_line(refused.value)
+    assert message in one_line(refused.value)
 
 
 def test_endpoints_without_a_second_run_need_counters() -> None:

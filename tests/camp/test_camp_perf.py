@@ -73,8 +73,12 @@ def test_a_run_in_seconds(text) -> None:
 def test_what_was_not_counted_is_named(text, word: str) -> None:
     with pytest.raises(InputError) as refused:
         perf.run_of(text("skx", {**VALUES, "P6": word}), "skx", "perf.txt")
-    said = one_line(refused.value)
-    assert "exe_activity.bound_on_stores" in said and word.strip("<>") in said and "line " in said
+    message = one_line(refused.value)
+    assert (
+        "exe_activity.bound_on_stores" in message
+        and word.strip("<>") in message
+        and "line " in message
+    )
 
 
 def test_multiplexed_rows_are_perfs_estimate_and_are_told() -> None:
@@ -122,7 +126,7 @@ def test_boxes_of_the_mesh_add_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("12,,branches,1,100.00,,\n", "events is missing"),
         ("x12,,cycles,1,100.00,,\n", 'cycles is "x12"'),
@@ -134,10 +138,10 @@ def test_boxes_of_the_mesh_add_up() -> None:
     ],
     ids=range(7),
 )
-def test_text_that_cannot_be(text: str, said: str) -> None:
+def test_text_that_cannot_be(text: str, message: str) -> None:
     with pytest.raises(InputError) as refused:
         perf.run_of(text, "skx", "perf.txt")
-    assert said in one_line(refused.value)
+    assert message in one_line(refused.value)
 
 
 _LINES = st.sampled_from(

@@ -32,14 +32,14 @@ def perf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("STAND_IN_RUNS", str(tmp_path / "runs"))
     monkeypatch.chdir(tmp_path)
 
-    def told(platform: str, **more) -> None:
+    def set_output(platform: str, **more) -> None:
         values = {
             e.name: VALUES[e.counter] for e in by_name(platform).values() if e.counter in VALUES
         }
         values |= {"instructions": 12000, "task-clock": 0.004}
         monkeypatch.setenv("STAND_IN", json.dumps({"values": values, **more}))
 
-    return told
+    return set_output
 
 
 def recorded(capsys, platform: str, *words: str) -> tuple[int, str, str]:

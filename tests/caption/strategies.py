@@ -16,9 +16,9 @@ SAMPLES = st.lists(
 )
 _WEIGHT = st.floats(-10, 10)
 TUNINGS = st.builds(Tuning, st.floats(-60, 60), st.floats(0, 30), st.floats(0, 100))
-LIVES = st.builds(Live, st.floats(0, 0.5), st.floats(0.01, 2), st.integers(1, 4))
+LIVE_SETTINGS = st.builds(Live, st.floats(0, 0.5), st.floats(0.01, 2), st.integers(1, 4))
 
 
-def models(lives: st.SearchStrategy[Live]) -> st.SearchStrategy[Model]:
+def models(live_settings: st.SearchStrategy[Live]) -> st.SearchStrategy[Model]:
     beta = st.tuples(_WEIGHT, _WEIGHT, _WEIGHT, _WEIGHT)
-    return st.builds(Model, beta, window=st.integers(1, 8), tuning=TUNINGS, live=lives)
+    return st.builds(Model, beta, window=st.integers(1, 8), tuning=TUNINGS, live=live_settings)

@@ -13,7 +13,7 @@ from anemone.caption.actuator import weights_of
 from anemone.caption.algorithm import Sample, Tuning, decide, replay
 from anemone.caption.controller import Controller
 from anemone.caption.model import Live, Model
-from tests.caption.strategies import LIVES, SAMPLES, models
+from tests.caption.strategies import LIVE_SETTINGS, SAMPLES, models
 
 PURE = st.just(Live())
 OF_IPC = (0.0, 0.0, 0.0, 1.0)  # the estimate is the third counter
@@ -94,7 +94,7 @@ def test_what_runs_live_is_the_pure_algorithm(samples: list[Sample], model: Mode
     )
 
 
-@given(SAMPLES, models(LIVES))
+@given(SAMPLES, models(LIVE_SETTINGS))
 def test_bounds_hold_live(samples: list[Sample], model: Model) -> None:
     """For any samples the ratio is 0 to 100, a reversed step is at least min_step, every move is
     Algorithm 1's from the kept state, and hold, wait and restart do not move.

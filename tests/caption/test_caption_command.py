@@ -61,7 +61,7 @@ def test_replay(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (None, "content is No such file"),
         ("", "columns is missing"),
@@ -77,13 +77,13 @@ def test_replay(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (SAMPLES + "1e101,2,3,1\n", 'line 7: l1_miss_latency_ns is "1e101"'),
     ],
 )
-def test_bad_samples(files: Path, content, said, capsys) -> None:
+def test_bad_samples(files: Path, content, message, capsys) -> None:
     words = ["caption", "replay", "--samples", str(files / "s.csv"), "--model", "m.toml"]
-    assert_refused(files / "s.csv", content, said, words, capsys)
+    assert_refused(files / "s.csv", content, message, words, capsys)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("beta = [1.0, -0.01, 0.0, 1.0]", "beta = [1.0, 2.0]", "line 1: beta is [1.0, 2.0]"),
         ("beta = [1.0, -0.01", 'beta = [1.0, "x"', "line 1: beta is"),
@@ -101,10 +101,10 @@ def test_bad_samples(files: Path, content, said, capsys) -> None:
         ("start = 5", "start = = 5", "line 5, column 9: TOML is wrong"),
     ],
 )
-def test_bad_models(files: Path, old, new, said, capsys) -> None:
+def test_bad_models(files: Path, old, new, message, capsys) -> None:
     assert old in MODEL
     words = ["caption", "replay", "--samples", "s.csv", "--model", str(files / "m.toml")]
-    assert_refused(files / "m.toml", MODEL.replace(old, new), said, words, capsys)
+    assert_refused(files / "m.toml", MODEL.replace(old, new), message, words, capsys)
 
 
 def at_ratios(noise: float = 0.0) -> str:
@@ -145,7 +145,7 @@ def test_a_fit_of_noise_is_not_to_be_trusted(files: Path, capsys) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (at_ratios().replace("throughput", "new_allocations", 1), "throughput is missing"),
         ("\n".join(at_ratios().splitlines()[:4]) + "\n", "samples is 3"),
@@ -158,9 +158,9 @@ def test_a_fit_of_noise_is_not_to_be_trusted(files: Path, capsys) -> None:
             f"{i},{i**3},{i * i},{i},5\n" for i in range(8)), "throughput is always 5"),
     ],
 )  # fmt: skip
-def test_bad_fits(files: Path, content, said, capsys) -> None:
+def test_bad_fits(files: Path, content, message, capsys) -> None:
     words = ["caption", "fit", "--samples", str(files / "s.csv"), "--out", "out"]
-    assert_refused(files / "s.csv", content, said, words, capsys)
+    assert_refused(files / "s.csv", content, message, words, capsys)
 
 
 def live(root: Path, *words: str) -> list[str]:
@@ -219,9 +219,9 @@ def test_the_tuning_interval(root: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_run_refuses(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def refused(words: list[str], said: str) -> None:
+    def refused(words: list[str], message: str) -> None:
         status, out, err = run(words, capsys)
-        assert (status, out) == (2, "") and said in err and err.count("\n") == 1, err
+        assert (status, out) == (2, "") and message in err and err.count("\n") == 1, err
 
     refused(live(root / "none"), "weighted_interleave is missing; allowed: Linux 6.9")
     refused(live(root, "--cxl-node", "3"), "node3 is missing")

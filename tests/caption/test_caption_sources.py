@@ -63,8 +63,8 @@ def command(folder: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch)
 
 def test_perf_is_asked_for_the_whole_machine(tmp_path: Path, monkeypatch) -> None:
     rows = "\n".join(printed(1))
-    said = f"echo \"$@\" > {tmp_path}/asked\ncat >&2 <<'E'\n{rows}\nE\nexit 3\n"
-    command(tmp_path, "perf", said, monkeypatch)
+    script = f"echo \"$@\" > {tmp_path}/asked\ncat >&2 <<'E'\n{rows}\nE\nexit 3\n"
+    command(tmp_path, "perf", script, monkeypatch)
     found = sources.perf(0.25)
     assert next(found)["ipc"] == 0.5
     with pytest.raises(SourceError, match="status 3"):
@@ -79,8 +79,8 @@ def test_perf_is_asked_for_the_whole_machine(tmp_path: Path, monkeypatch) -> Non
 def test_perf_can_read_each_event(name: str) -> None:
     """perf's parser accepts each event on any processor; a name may be a keyword, as `ref` was."""
     words = ["perf", "stat", "-a", "-x,", "-e", EVENTS[name], "true"]
-    said = subprocess.run(words, capture_output=True, text=True, check=False).stderr
-    assert name in said and "parser error" not in said, said
+    errors = subprocess.run(words, capture_output=True, text=True, check=False).stderr
+    assert name in errors and "parser error" not in errors, errors
 
 
 def test_only_what_the_model_needs_is_asked_for(tmp_path: Path, monkeypatch) -> None:

@@ -15,7 +15,7 @@ from anemone.caption.model import Model
 from anemone.models.camp.interleave import Endpoints, Tier
 from anemone.models.camp.slowdown import Stalls
 from anemone.studies import caption, memo_devices
-from anemone.studies.caption_judge import PERIODS, Profile, Ran, play
+from anemone.studies.caption_judge import PERIODS, Profile, Ran, run_controller
 from tests.commands import run
 
 _ENDS = Endpoints(1e6, Tier(Stalls(1.0, 1.0, 1.0), 100, 100), Tier(Stalls(2.0, 2.0, 2.0), 250, 250))
@@ -39,7 +39,7 @@ def test_it_settles_at_the_peak(best: int) -> None:
     cost.
     """
     profile = _peak(best)
-    ran = play([profile], _MODEL)[0]
+    ran = run_controller([profile], _MODEL)[0]
     assert profile.best["cxl"] == best and abs(ran.share - best) <= 10
     assert ran.settled == pytest.approx(2.0, abs=0.1)
     assert ran.converged <= best / 10 + 2
@@ -58,9 +58,9 @@ def test_slow_pages_and_phases() -> None:
     """With a quarter of the pages new it takes longer; a phase starts at the share of the last
     one.
     """
-    fast, slow = (play([_peak(60)], _MODEL, new)[0] for new in (1.0, 0.25))
+    fast, slow = (run_controller([_peak(60)], _MODEL, new)[0] for new in (1.0, 0.25))
     assert slow.converged > fast.converged
-    first, second = play([_peak(60), _peak(0)], replace(_MODEL, tuning=Tuning()))
+    first, second = run_controller([_peak(60), _peak(0)], replace(_MODEL, tuning=Tuning()))
     assert second.shares[0] == pytest.approx(first.shares[-1], abs=15)
     assert abs(second.share) <= 15 and second.lost > 0
 

@@ -14,7 +14,7 @@ from anemone.capture.run import NON_TEMPORAL, PREFETCH, WRITE
 from anemone.capture.settings import LINE, Settings
 
 LOAD, WARM, RECORD = 0, 1, 2
-_MOST = 1 << 16
+_MAX_EVENTS = 1 << 16
 
 
 @functools.cache
@@ -66,9 +66,9 @@ class Filter:
         return functools.partial(getattr(library(), f"anemone_filter_{name}"), self._handle)
 
     def take(self) -> list[tuple[str, int]]:
-        words = np.zeros((_MOST, 2), np.uint64)
-        n = library().anemone_filter_take(self._handle, words.ctypes.data, _MOST)
-        assert n < _MOST
+        words = np.zeros((_MAX_EVENTS, 2), np.uint64)
+        n = library().anemone_filter_take(self._handle, words.ctypes.data, _MAX_EVENTS)
+        assert n < _MAX_EVENTS
         self.times += words[:n, 1].tolist()
         return [_event(word) for word in words[:n, 0].tolist()]
 

@@ -60,9 +60,11 @@ class Lines:
         return Lines({name: column[which] for name, column in self.rows.items()})
 
 
-def run_guest(mode: str, settings: Settings = SMALL, own: RunSettings | None = None) -> Outcome:
+def run_guest(
+    mode: str, settings: Settings = SMALL, run_settings: RunSettings | None = None
+) -> Outcome:
     command = Command([guest(), mode], "guest", {"PATH": os.defpath})
-    return run_program(command, settings, own or RunSettings(), find_tools())
+    return run_program(command, settings, run_settings or RunSettings(), find_tools())
 
 
 def request(outcome: Outcome, op: int) -> Lines:

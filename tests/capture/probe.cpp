@@ -50,24 +50,24 @@ template <class T> [[gnu::noipa]] void store(T* p, T value) {
 
 template <class T> void atomics(const char* name) {
     char text[40];
-    const auto own = [&](const char* what) {
+    const auto operation = [&](const char* what) {
         std::snprintf(text, sizeof text, "%s-%s", name, what);
         return text;
     };
-    auto* a = at<std::atomic<T>>(own("load"), 'r');
+    auto* a = at<std::atomic<T>>(operation("load"), 'r');
     (void)a->load();
-    a = at<std::atomic<T>>(own("store"), 'w');
+    a = at<std::atomic<T>>(operation("store"), 'w');
     a->store(1);
-    a = at<std::atomic<T>>(own("add"), 'w');
+    a = at<std::atomic<T>>(operation("add"), 'w');
     a->fetch_add(3);
-    a = at<std::atomic<T>>(own("exchange"), 'w');
+    a = at<std::atomic<T>>(operation("exchange"), 'w');
     a->exchange(4);
     T expected = 0;
-    a = at<std::atomic<T>>(own("swapped"), 'w');
+    a = at<std::atomic<T>>(operation("swapped"), 'w');
     if (!a->compare_exchange_strong(expected, 9) || a->load() != 9)
         std::abort();
     expected = 5;
-    a = at<std::atomic<T>>(own("not-swapped"), 'r');
+    a = at<std::atomic<T>>(operation("not-swapped"), 'r');
     if (a->compare_exchange_strong(expected, 9) || expected != 0)
         std::abort();
 }

@@ -100,7 +100,7 @@ def test_the_gap_is_the_instructions_between() -> None:
     assert len(gaps) == STEPS
     # 1000 nops, the load, and a few instructions of the loop, 0.25 ns each.
     assert 250 < np.median(gaps) < 252
-    faster = run_guest("gap", own=RunSettings(instruction_ps=100))
+    faster = run_guest("gap", run_settings=RunSettings(instruction_ps=100))
     assert 100 < np.median(request(faster, 8).of("load").rows["gap_ns"]) < 101
 
 
@@ -123,8 +123,8 @@ def test_the_same_program_gives_the_same_rows(each_line: Outcome) -> None:
 
 def test_what_is_skipped_and_warmed_is_not_recorded(each_line: Outcome) -> None:
     whole = each_line.totals["instructions"]
-    own = RunSettings(skip=whole // 4, warm=whole // 4)
-    later = run_guest("lines", own=own)
+    run_settings = RunSettings(skip=whole // 4, warm=whole // 4)
+    later = run_guest("lines", run_settings=run_settings)
     assert later.totals["instructions"] == whole
     rest = later.totals["recorded_instructions"]
     assert whole / 2 - 8192 <= rest <= whole / 2  # in steps of 4096
@@ -151,7 +151,7 @@ def test_a_child_is_counted_and_not_traced() -> None:
 
 
 def test_instructions_come_one_by_one_with_registers_and_memory() -> None:
-    outcome = run_guest("sums", own=RunSettings(instructions=1_000_000))
+    outcome = run_guest("sums", run_settings=RunSettings(instructions=1_000_000))
     assert outcome.instructions is not None
     rows, operations = outcome.instructions
     # A repeated instruction has a row for each step but counts as one instruction.
@@ -179,5 +179,5 @@ def test_instructions_come_one_by_one_with_registers_and_memory() -> None:
 
 
 def test_instructions_stop_at_their_limit() -> None:
-    outcome = run_guest("fail", own=RunSettings(instructions=1000))
+    outcome = run_guest("fail", run_settings=RunSettings(instructions=1000))
     assert outcome.instructions is not None and len(outcome.instructions[0]) == 1000

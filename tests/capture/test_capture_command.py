@@ -35,11 +35,11 @@ def test_the_same_command_gives_the_same_file_and_another_seed_another(tmp_path:
     assert a.read_bytes() == b.read_bytes()
     assert not store.columns_equal(a, c)
     trace = read_trace(a, Geometry())
-    said = json.loads(done.stdout)["kvstore"]
-    assert len(trace) == said["events"] == 20000 == said["reads"] + said["writes"]
-    assert said["bytes"] == c.stat().st_size
+    report = json.loads(done.stdout)["kvstore"]
+    assert len(trace) == report["events"] == 20000 == report["reads"] + report["writes"]
+    assert report["bytes"] == c.stat().st_size
     for key in ("prefetches", "footprint_bytes", "seconds", "capture_seconds"):
-        assert said[key] > 0
+        assert report[key] > 0
     assert [p.name for p in a.parent.iterdir()] == ["kvstore.parquet"]
 
 

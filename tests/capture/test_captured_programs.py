@@ -26,10 +26,10 @@ def test_every_kind_of_access_is_seen_once_and_in_order() -> None:
     shape = Settings(llc_kib=1, ways=1, prefetch=False, pages=Pages.base)
     got = run.run(program, Part("probe", 0), shape)
     totals = got.programs["probe"]
-    said = [line.split() for line in totals["said"].splitlines()]
-    names = [name for _, name, _ in said]
-    kind = {name: how for _, name, how in said}
-    assert len(said) > 40 and totals["untracked"] == 0
+    accesses = [line.split() for line in totals["said"].splitlines()]
+    names = [name for _, name, _ in accesses]
+    kind = {name: how for _, name, how in accesses}
+    assert len(accesses) > 40 and totals["untracked"] == 0
 
     # Most events are in the page of the probe's lines; the others are its stack.
     pages = got.addr >> np.uint64(12)

@@ -68,7 +68,7 @@ def programs() -> st.SearchStrategy[list[tuple]]:
     return st.lists(st.one_of(one, run, copy), max_size=60).map(lambda xs: list(chain(*xs)))
 
 
-def play(model, op: tuple) -> list[tuple[str, int]]:
+def apply(model, op: tuple) -> list[tuple[str, int]]:
     getattr(model, op[0])(*op[1:])
     return model.take()
 
@@ -78,7 +78,7 @@ def play(model, op: tuple) -> list[tuple[str, int]]:
 def test_same_traffic_as_the_plain_model_line_by_line(shape: Settings, program: list) -> None:
     fast, plain = Filter(shape), PlainFilter(shape)
     for op in [*program, ("flush",)]:
-        assert play(fast, op) == play(plain, op), op
+        assert apply(fast, op) == apply(plain, op), op
     assert fast.times == plain.times
 
 
@@ -90,7 +90,7 @@ def test_no_store_is_ever_lost(shape: Settings, program: list) -> None:
     stored: Counter[int] = Counter()  # stores of the program so far, by line
     memory: Counter[int] = Counter()  # stores that have reached memory
     for op in [*program, ("flush",)]:
-        events = play(model, op)
+        events = apply(model, op)
         before = stored.copy()
         if op[0] == "stream" or (op[0] == "access" and op[4]):
             start, size = op[-2:] if op[0] == "stream" else op[2:4]
@@ -112,7 +112,7 @@ def test_totals_are_the_events_by_cause(shape: Settings, program: list) -> None:
     model = Filter(shape)
     seen: Counter[str] = Counter()
     for op in [*program, ("flush",)]:
-        seen.update(what for what, _ in play(model, op))
+        seen.update(what for what, _ in apply(model, op))
     totals = model.totals()
     for cause, name in [
         ("fill", "fills"),

@@ -29,16 +29,16 @@ def test_any_program_is_captured_and_its_output_is_not_ours(tmp_path: Path) -> N
     options = ["--name", "own", "--native", "--json", "--instructions", "1000", "--llc-kib", "64"]
     done = capture("--out", tmp_path, *options, "--", guest(), "flow")
     assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)["own"]
+    report = json.loads(done.stdout)["own"]
     assert done.stderr.count("0x") == 4  # two pointers, in the native run and in the capture
-    assert said["status"] == 0 and said["threads"] == 1 and said["slowdown"] > 1
-    assert said["instructions_per_second"] > 0 and said["marked"] > 4096
-    assert sum(said["kinds"].values()) == said["events"] == said["reads"] + said["writes"]
+    assert report["status"] == 0 and report["threads"] == 1 and report["slowdown"] > 1
+    assert report["instructions_per_second"] > 0 and report["marked"] > 4096
+    assert sum(report["kinds"].values()) == report["events"] == report["reads"] + report["writes"]
 
     path = tmp_path / "own.parquet"
     assert {p.name for p in tmp_path.iterdir()} == {path.name, "instructions"}
     trace = pq.read_table(path)
-    assert trace.num_rows == said["events"] and path.stat().st_size == said["bytes"]
+    assert trace.num_rows == report["events"] and path.stat().st_size == report["bytes"]
     assert [(f.name, f.type) for f in trace.schema] == [
         ("addr", pa.uint64()),
         ("write", pa.bool_()),
@@ -52,10 +52,10 @@ def test_any_program_is_captured_and_its_output_is_not_ours(tmp_path: Path) -> N
     ]
     assert all(column.null_count == 0 for column in trace.columns)
     counts = {c["values"]: c["counts"] for c in trace["kind"].value_counts().to_pylist()}
-    assert counts == {name: n for name, n in said["kinds"].items() if n}
+    assert counts == {name: n for name, n in report["kinds"].items() if n}
     origin = store.origin_of(path)
     assert origin["about"].endswith(" flow") and "instruction_ps=250" in origin["settings"]
-    assert origin["speed"]["slowdown"] == said["slowdown"]
+    assert origin["speed"]["slowdown"] == report["slowdown"]
 
     listed = pq.read_table(tmp_path / "instructions" / "own.parquet")
     assert listed.num_rows == 1000
@@ -83,10 +83,10 @@ def refused(capsys: pytest.CaptureFixture[str], out: Path, *arguments: str) -> s
     """The one-line error of a refused command line."""
     with pytest.raises(SystemExit) as e:
         main(["capture", "--out", str(out), *arguments])
-    said = capsys.readouterr()
-    assert e.value.code == 2 and said.err.count("\n") == 1 and not said.out, said.err
+    output = capsys.readouterr()
+    assert e.value.code == 2 and output.err.count("\n") == 1 and not output.out, output.err
     assert not out.exists()
-    return said.err
+    return output.err
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def test_bad_input_is_one_line_status_two_and_nothing_left(
     (tmp_path / "FOLDER").mkdir()
     (tmp_path / "GUEST").symlink_to(guest())
     named = [str(tmp_path / a) if a.isupper() else a for a in arguments]
-    said = refused(capsys, tmp_path / "out", *named)
+    message = refused(capsys, tmp_path / "out", *named)
     for word in says:
-        assert word in said
+        assert word in message
 
 
 def test_a_program_of_more_memory_than_the_device_is_one_line(tmp_path: Path) -> None:
@@ -174,8 +174,8 @@ def test_no_slow_down_of_runs_that_ended_differently(tmp_path: Path) -> None:
     """The first run creates a file that makes the second run fail."""
     done = capture("--out", tmp_path, "--native", "--json", "--llc-kib", "64",
                    "--", "mkdir", tmp_path / "made")  # fmt: skip
-    said = json.loads(done.stdout)["mkdir"]
-    assert said["status"] == 1 and "slowdown" not in said and said["native_seconds"] > 0
+    report = json.loads(done.stdout)["mkdir"]
+    assert report["status"] == 1 and "slowdown" not in report and report["native_seconds"] > 0
 
 
 def test_an_interrupt_ends_a_capture_and_keeps_it(tmp_path: Path) -> None:

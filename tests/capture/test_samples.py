@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parents[2] / "sim" / "traces"
 OURS = ("graph", "sqlite", "kvstore", "stream")
 OTHERS = ("redis", "gcc")  # committed samples of PROGRAMS; `make traces` captures the others
 NAMES = OURS + OTHERS
-MOST_BYTES = 2_500_000
+MAX_BYTES = 2_500_000
 HUGE, BASE = np.uint64(21), np.uint64(12)
 
 _read: dict[str, Trace] = {}
@@ -49,7 +49,7 @@ def test_a_sample_is_well_formed(name: str) -> None:
     import pyarrow.parquet as pq
 
     path = FOLDER / f"{name}.parquet"
-    assert path.stat().st_size <= MOST_BYTES
+    assert path.stat().st_size <= MAX_BYTES
     schema = pq.read_schema(path)
     further = [
         ("thread", pa.uint16()),

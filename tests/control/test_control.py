@@ -84,16 +84,16 @@ def test_listing_3() -> None:
     )
     for page in range(8):
         t.set_translation(page, page % 2)
-    told: list[Event] = []
-    t.on_notify(told.append)
+    events: list[Event] = []
+    t.on_notify(events.append)
     addr, write = traffic(1500)
     controller.access(addr, write)
     assert controller.dispatch() == 0  # on each channel alone, a tenant has less
     controller.access(*traffic(6000))
-    assert controller.dispatch() == 1 and told[0].telemetry == t.number
+    assert controller.dispatch() == 1 and events[0].telemetry == t.number
     assert controller.dispatch() == 0
     controller.access(addr, write)
-    assert controller.dispatch() == 1 and len(told) == 2
+    assert controller.dispatch() == 1 and len(events) == 2
     t.remove()
     controller.access(addr, write)
     assert controller.dispatch() == 0
@@ -105,8 +105,8 @@ def test_the_listings_as_a_user_writes_them(
     """The example runs on the golden model."""
     monkeypatch.setattr(sys, "argv", ["listings.py"])
     listings.main()
-    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    found = {name: value for line in said for name, value in line.items()}
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    found = {name: value for line in lines for name, value in line.items()}
     hot, past = found["hotness"], found["past"]
     assert np.shape(found["skewness"]) == (2, 512) and np.sum(found["skewness"]) > 1000
     assert sum(hot) == sum(found["bandwidth"]) == 100_000 and len(hot) == 64
@@ -254,9 +254,9 @@ def test_a_device_is_asked_the_same() -> None:
         primary=Field(ALL_MEMORY, HUGE), notify=("ge", 1000), read_effect=("reset", 0), regions=8
     )
     model = ModelController(GEOMETRY)
-    told: list[Event] = []
+    events: list[Event] = []
     both = [device.register(spec), model.register(Spec(**{**vars(spec), "regions": 0}))]
-    both[0].on_notify(told.append)
+    both[0].on_notify(events.append)
     for t in both:
         t.reprogram([6, 2, 0])
     addr, write = traffic(20_000)
@@ -265,8 +265,8 @@ def test_a_device_is_asked_the_same() -> None:
     assert (both[0].by_channel(True) == both[1].by_channel(True)).all()
     assert (
         device.dispatch(wait_s=60.0) == 1
-        and told[0].telemetry == both[0].number
-        and told[0].counter < 3
+        and events[0].telemetry == both[0].number
+        and events[0].counter < 3
     )
     found, expected = (t.read() for t in both)
     assert (found == expected).all() and found.sum() > 2500

@@ -63,8 +63,8 @@ def test_the_listings(controllers: tuple[RtlController, ModelController]) -> Non
         Spec(primary=page, notify=("ge", 600), read_effect=("reset", 0), regions=2),
         {p: p % 2 for p in range(PAGES)},
     )
-    told: list[list] = [[], []]
-    for one, seen in zip(tenants, told, strict=True):
+    events: list[list] = [[], []]
+    for one, seen in zip(tenants, events, strict=True):
         one.on_notify(seen.append)
     for seed in (1, 2):
         access(controllers, seed)
@@ -78,7 +78,7 @@ def test_the_listings(controllers: tuple[RtlController, ModelController]) -> Non
             one.reprogram([7, 30, 31])
     assert [one.dispatch() for one in controllers] == [1, 1]
     assert [one.dispatch() for one in controllers] == [0, 0]
-    assert told[0] == told[1] and len(told[0]) == 1
+    assert events[0] == events[1] and len(events[0]) == 1
     hot[0].remove(), hot[1].remove()
     access(controllers, 3)
     again = both(controllers, Spec(primary=page, regions=8), {1: 5})

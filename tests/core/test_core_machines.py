@@ -56,14 +56,14 @@ def test_tables_are_their_programs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("owned", "said"),
+    ("owned", "message"),
     [
         (Owned(0, END, np.array([2 * PAGES])), "no frame 512"),
         (Owned(0, 64, np.arange(9)), "no page left for its owner"),
     ],
 )
-def test_frames_that_there_are_not(owned: Owned, said: str) -> None:
-    with pytest.raises(CoreError, match=said):
+def test_frames_that_there_are_not(owned: Owned, message: str) -> None:
+    with pytest.raises(CoreError, match=message):
         simulate(SMALL, flat(owned), [np.array(Program().rows, OPERATION)], 1)
 
 

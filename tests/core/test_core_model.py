@@ -389,7 +389,7 @@ def test_more_memory_latency_is_never_faster() -> None:
 
 
 @pytest.mark.parametrize(
-    ("on", "memory", "program", "said"),
+    ("on", "memory", "program", "message"),
     [
         (BARE.with_(rob=0), MEMORY, Kernel("chase"), "rob is 0"),
         (BARE.with_(l1_ways=7), MEMORY, Kernel("chase"), "no multiple of its ways"),
@@ -401,8 +401,8 @@ def test_more_memory_latency_is_never_faster() -> None:
         (BARE, Memory(Tier(100, 1), Tier(250, 1), near_lines=64), Kernel("chase"), "no page left"),
     ],
 )
-def test_what_the_model_does_not_take(on, memory, program, said: str) -> None:
-    with pytest.raises(CoreError, match=said):
+def test_what_the_model_does_not_take(on, memory, program, message: str) -> None:
+    with pytest.raises(CoreError, match=message):
         simulate(on, memory, [program], 1000)
 
 

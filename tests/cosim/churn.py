@@ -16,7 +16,7 @@ from tests.cosim.conftest import GUEST_MEMORY, PROGRAMS
 from tests.cosim.fuzz import soak
 
 # 2000 leaked entries of 256 bytes would be more than 380 KiB.
-MOST_KIB = 100
+MAX_KIB = 100
 # KASAN keeps freed memory, up to a 32nd of all memory. So a KASAN kernel is used to find uses after
 # free, and growth is checked only without KASAN.
 QUARANTINE_KIB = 32 * 1024
@@ -24,10 +24,10 @@ QUARANTINE_KIB = 32 * 1024
 
 def churn(guest: Guest, seed: int, entries: int) -> int:
     """Runs in a guest with the driver and guest/churn.c; returns the number of entries made."""
-    most = QUARANTINE_KIB if find_tools().checked else MOST_KIB
-    said = guest.run(f"churn {seed} {entries} {most}", timeout=3600)
-    made = re.match(r"(\d+) entries", said)
-    assert made, said
+    limit = QUARANTINE_KIB if find_tools().checked else MAX_KIB
+    output = guest.run(f"churn {seed} {entries} {limit}", timeout=3600)
+    made = re.match(r"(\d+) entries", output)
+    assert made, output
     return int(made[1])
 
 

@@ -75,17 +75,19 @@ def fuzz(
         ) as guest:  # fmt: skip
             guest.run(f"{_FAULTS}\ninsmod /mod/anemone.ko merged=1 {GUEST_MEMORY}")
             try:
-                said = guest.run(f"fuzz {seed} {calls} {seconds} {threads}", timeout=seconds + 120)
+                output = guest.run(
+                    f"fuzz {seed} {calls} {seconds} {threads}", timeout=seconds + 120
+                )
             except CosimError as e:
                 raise CosimError(f"{e}\nkernel:\n{_last_words(guest)}") from e
             server.wait()
             guest.run("rmmod anemone")
             guest.kernel_log()
-    assert "all is free" in said
+    assert "all is free" in output
     if calls >= A_RUN:
-        own = re.findall(r"^own pages of \d+ bits: (\d+)$", said, re.MULTILINE)
+        own = re.findall(r"^own pages of \d+ bits: (\d+)$", output, re.MULTILINE)
         assert any(map(int, own)), "no entry of an own page ever counted"
-    return said
+    return output
 
 
 def _last_words(guest: Guest) -> str:
@@ -142,11 +144,11 @@ class Soak:
     def run(self) -> bool:
         """Returns whether none failed."""
         with ThreadPoolExecutor(JOBS) as pool:
-            for done in [pool.submit(self._play) for _ in range(JOBS)]:
+            for done in [pool.submit(self._run_pieces) for _ in range(JOBS)]:
                 done.result()
         return not self._failed
 
-    def _play(self) -> None:
+    def _run_pieces(self) -> None:
         while count := self._next():
             seed = secrets.randbelow(1 << 40)
             print(f"{self._name}: seed {seed}", flush=True)
@@ -184,9 +186,9 @@ def soak(name: str, piece: Callable[[int, int], int], words: list[str]) -> int:
 
 def calls(seed: int, count: int) -> int:
     """Returns the number of calls made."""
-    said = re.search(r"^calls (\d+)$", fuzz(seed, count, geometry=QUICK), re.MULTILINE)
-    assert said
-    return int(said[1])
+    output = re.search(r"^calls (\d+)$", fuzz(seed, count, geometry=QUICK), re.MULTILINE)
+    assert output
+    return int(output[1])
 
 
 def main(words: list[str]) -> int:

@@ -22,9 +22,9 @@ def counts(values: np.ndarray) -> dict[int, int]:
     return dict(zip(found.tolist(), times.tolist(), strict=True))
 
 
-def object_of(said: str, begins: str) -> dict:
+def object_of(output: str, begins: str) -> dict:
     """The line of JSON that begins so, among kernel messages."""
-    (line,) = [line.strip() for line in said.splitlines() if line.startswith(begins)]
+    (line,) = [line.strip() for line in output.splitlines() if line.startswith(begins)]
     return json.loads(line)
 
 
@@ -40,9 +40,9 @@ def test_a_session(tools: Tools, server: Server) -> None:
     ) as guest:  # fmt: skip
         guest.answers["trace"] = lambda count: server.inject(rows(addresses[: int(count)]))
         guest.run("insmod /mod/anemone.ko merged=1; mkdir -p /run")
-        said = guest.run("anemonectl list; anemonectl add -f /rules.toml; anemonectl list --json")
-        assert "hotness, id 1, 1 pipeline, 8192 regions of 1 counter, 8192 keys mapped" in said
-        listed = json.loads(next(line for line in said.splitlines() if line.startswith("[{")))
+        output = guest.run("anemonectl list; anemonectl add -f /rules.toml; anemonectl list --json")
+        assert "hotness, id 1, 1 pipeline, 8192 regions of 1 counter, 8192 keys mapped" in output
+        listed = json.loads(next(line for line in output.splitlines() if line.startswith("[{")))
         assert listed[0]["pipelines_free"] == 5
         assert [t["name"] for t in listed[0]["telemetries"]] == ["hotness", "skew", "bandwidth"]
         guest.run(f"ask trace {N}", timeout=300)
@@ -51,30 +51,30 @@ def test_a_session(tools: Tools, server: Server) -> None:
         seen = object_of(guest.run("anemonectl read skew --json"), '{"name": "skew"')
         base = {one["addresses"][0] >> 12: one["value"] for one in seen["counters"]}
         assert base == counts(addresses[np.isin(pages, [17, 803])] >> 12)
-        said = guest.run("anemonectl read bandwidth; anemonectl status bandwidth")
+        output = guest.run("anemonectl read bandwidth; anemonectl status bandwidth")
         tenant = [np.isin(pages, [17, 18, 19]).sum(), np.isin(pages, [803, 804]).sum()]
         for region, value in enumerate(tenant):
-            assert re.search(rf"^ +{region} +0 +{value}  0x", said, re.M), said
-        assert re.search(rf"^matched +{sum(tenant)} ", said, re.M), said
+            assert re.search(rf"^ +{region} +0 +{value}  0x", output, re.M), output
+        assert re.search(rf"^matched +{sum(tenant)} ", output, re.M), output
         # A read resets the counters; a watch shows only what comes next.
-        said = guest.run(
+        output = guest.run(
             "anemonectl read hotness; anemonectl map skew 500 0\n"
             "(sleep 1; ask trace 1000) & anemonectl watch hotness --once -i 5 -n 2 --json; wait",
             timeout=300,
         )
-        assert "all counters are 0" in said and "3 mapped" in said
-        seen = object_of(said, '{"name": "hotness", "seconds"')
+        assert "all counters are 0" in output and "3 mapped" in output
+        seen = object_of(output, '{"name": "hotness", "seconds"')
         assert [row["region"] for row in seen["rows"]] == [17, 500]
         assert seen["total"] == 1000
-        said = guest.run(
+        output = guest.run(
             "echo 17 | anemonectl rotate skew --period 10 -f -; sleep 1; ask trace 1000; sleep 1\n"
             "anemonectl read skew | head -3; anemonectl rotate skew --stop\n"
             "anemonectl rm --all; sleep 1; anemonectl list; ls /run/anemone-0",
             timeout=300,
         )
-        assert "1 keys take turns of 10 ms" in said and "no key is mapped" in said
-        assert "3 removed" in said and "pipelines   8, 8 free" in said
-        assert "anemone0.sock" not in said
+        assert "1 keys take turns of 10 ms" in output and "no key is mapped" in output
+        assert "3 removed" in output and "pipelines   8, 8 free" in output
+        assert "anemone0.sock" not in output
         refused = guest.run(
             "anemonectl run -f /rules.toml -o /out -- ask trace 1000; head -3 /out\n"
             "anemonectl map hotness 1 1; echo status $?", timeout=300,

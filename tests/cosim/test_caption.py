@@ -24,8 +24,8 @@ SAMPLES = [Sample((0.0, 0.0, ipc)) for ipc in (1.0, 2.0, 1.0)]
 
 def new_pages(guest: Guest) -> int:
     """numastat's numa_hit of the CXL node, which Caption uses for new allocations."""
-    said = guest.run(f"cat /sys/devices/system/node/node{cxl.NODE}/numastat")
-    return int(re.search(r"numa_hit (\d+)", said)[1])
+    numastat = guest.run(f"cat /sys/devices/system/node/node{cxl.NODE}/numastat")
+    return int(re.search(r"numa_hit (\d+)", numastat)[1])
 
 
 def test_pages_land_by_the_weights(

@@ -36,8 +36,8 @@ def test_the_listings_in_python(tools: Tools, server: Server) -> None:
 
     skew = listings.skewness(controller, [3, 5], access)
     hot = listings.hotness(controller, 64, access)
-    accesses, told = listings.bandwidth(controller, [p % 4 for p in range(64)], 5000, access)
-    assert skew.sum() and hot.sum() == accesses.sum() == N and told
+    accesses, events = listings.bandwidth(controller, [p % 4 for p in range(64)], 5000, access)
+    assert skew.sum() and hot.sum() == accesses.sum() == N and events
 
     there = traffic()
     program = ROOT / "examples" / "listings.py"
@@ -45,14 +45,14 @@ def test_the_listings_in_python(tools: Tools, server: Server) -> None:
         server, modules=[build_module(tools)], files=guest_python(program), memory=1024
     ) as guest:  # fmt: skip
         guest.answers["trace"] = lambda _: server.inject(rows(*next(there)))
-        said = guest.run(
+        output = guest.run(
             "insmod /mod/anemone.ko merged=1; listings /dev/anemone0 --traffic 'ask trace'",
             timeout=1200,
         )
         guest.kernel_log()
-    found = {k: v for line in said.splitlines() if line.startswith("{")
+    found = {k: v for line in output.splitlines() if line.startswith("{")
              for k, v in json.loads(line).items()}  # fmt: skip
-    past = [[event.counter, event.channel] for event in told]
+    past = [[event.counter, event.channel] for event in events]
     assert found == {
         "skewness": skew.tolist(), "hotness": hot.tolist(), "bandwidth": accesses.tolist(),
         "past": past,

@@ -27,8 +27,8 @@ LIMITS = {
 
 def read_marks(marks: Path) -> list[tuple[int, int, int]]:
     """For each mark: number, instructions so far, instructions since the last interrupt."""
-    said = [line.split() for line in marks.read_text().splitlines()]
-    return [(int(number), int(all_), int(since)) for number, all_, since in said]
+    lines = [line.split() for line in marks.read_text().splitlines()]
+    return [(int(number), int(all_), int(since)) for number, all_, since in lines]
 
 
 def test_cost(server: Server, boot: BootGuest, tmp_path: Path) -> None:
@@ -43,11 +43,11 @@ def test_cost(server: Server, boot: BootGuest, tmp_path: Path) -> None:
         assert guest.run("cost", timeout=300).endswith("done\n")
         print(guest.run("top -b -n 1 | head -n 9"))  # shows who else used the processor
         guest.kernel_log()
-    said = read_marks(marks)
-    at = {number: instructions for number, instructions, _ in said}
+    lines = read_marks(marks)
+    at = {number: instructions for number, instructions, _ in lines}
     # The marks before and after a wait: count from the device's interrupt on. What the processor
     # did meanwhile is not ours, and a tick may come in between.
-    waits = [(at5 - at4, since) for (_, at4, _), (n, at5, since) in pairwise(said) if n == WOKEN]
+    waits = [(at5 - at4, since) for (_, at4, _), (n, at5, since) in pairwise(lines) if n == WOKEN]
     assert len(waits) == EVENTS
     notification = median_high(since for _, since in waits)
     empty = at[1] - at[0]
@@ -60,7 +60,7 @@ def test_cost(server: Server, boot: BootGuest, tmp_path: Path) -> None:
     }
     print(json.dumps(cost))
     (ROOT / "build" / "cosim" / "cost.json").write_text(json.dumps(cost, indent=2) + "\n")
-    for what, (least, most) in LIMITS.items():
-        assert least <= cost[what] <= most, (what, cost)
+    for what, (minimum, maximum) in LIMITS.items():
+        assert minimum <= cost[what] <= maximum, (what, cost)
     # With more accesses than this between two polls of a counter, sampling each access costs more.
     assert cost["counter"] / cost["sample"] < 8

@@ -64,12 +64,12 @@ def test_a_program_is_seen(tools: Tools, server: Server, memory: cxl.CxlMemory) 
     with boot(tools, server, memory, "onnode", "pages") as guest:
         counts = Counts(guest, server, memory)
         work = "seq 1 30000 | sort -rn | md5sum"
-        said = guest.run(f"pages onnode {cxl.NODE} sh -c '{work}'", timeout=200)
+        output = guest.run(f"pages onnode {cxl.NODE} sh -c '{work}'", timeout=200)
         guest.kernel_log()
     counted = np.zeros(cxl.BYTES // HUGE, dtype=np.int64)
-    for address, count in re.findall(r"^page (0x[0-9a-f]+) (\d+)$", said, re.MULTILINE):
+    for address, count in re.findall(r"^page (0x[0-9a-f]+) (\d+)$", output, re.MULTILINE):
         counted[(int(address, 0) - cxl.BASE) // HUGE] = int(count)
-    print(said, memory.counts(), server.status()["events"])
+    print(output, memory.counts(), server.status()["events"])
     np.testing.assert_array_equal(counted, counts.between())
     assert counted.sum() > 10_000
     assert memory.counts()["seen"] > server.status()["events"]
@@ -80,10 +80,10 @@ def test_a_program_finds_its_hot_pages(tools: Tools, server: Server, memory: cxl
     with boot(tools, server, memory, "hot") as guest:
         counts = Counts(guest, server, memory)
         guest.run("echo madvise >/sys/kernel/mm/transparent_hugepage/enabled")
-        said = guest.run(f"hot {cxl.NODE} {pages}", timeout=200)
+        output = guest.run(f"hot {cxl.NODE} {pages}", timeout=200)
         guest.kernel_log()
-    print(said)
-    rows = re.findall(r"^0x[0-9a-f]+ +(0x[0-9a-f]+) +(\d+)$", said, re.MULTILINE)
+    print(output)
+    rows = re.findall(r"^0x[0-9a-f]+ +(0x[0-9a-f]+) +(\d+)$", output, re.MULTILINE)
     found = np.array([[(int(a, 0) - cxl.BASE) // HUGE, int(n)] for a, n in rows])
     np.testing.assert_array_equal(found[:, 1], counts.between()[found[:, 0]])
     # Each page has about half the accesses of the one before. The last pages are still in the cache

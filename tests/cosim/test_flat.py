@@ -46,9 +46,10 @@ map = "identity"
 # Memstrata's machines, whose pages are regions of the rule: first and last; outliers by interval.
 MACHINES = {"calm": (0, 99), "slow": (100, 199), "late": (200, 299)}
 OUTLIERS = ({"slow"}, {"slow", "late"}, {"slow", "late"})
-SIZE, OWN, METRIC = 100, 30, dict.fromkeys(METRICS, 5.0)  # pages; those that are dedicated
+SIZE, DEDICATED_PAGES = 100, 30
+METRIC = dict.fromkeys(METRICS, 5.0)
 HOST = f'ratio = {RATIO}\ntelemetry = "misses"\n' + "".join(
-    f'[[vm]]\nname = "{name}"\ncores = "{i}"\npages = {SIZE}\ndedicated = {OWN}\n'
+    f'[[vm]]\nname = "{name}"\ncores = "{i}"\npages = {SIZE}\ndedicated = {DEDICATED_PAGES}\n'
     f'regions = "{first}-{last}"\n'
     for i, (name, (first, last)) in enumerate(MACHINES.items())
 )
@@ -62,7 +63,7 @@ class Model:
         config = FlatConfig(NEAR_LINES, RATIO, dedicated)
         self.channels = [FlatMemory(config) for _ in range(CHANNELS)]
 
-    def play(self, addresses: np.ndarray, writes: np.ndarray) -> Counter[int]:
+    def run_traffic(self, addresses: np.ndarray, writes: np.ndarray) -> Counter[int]:
         """Misses by page."""
         misses: Counter[int] = Counter()
         for address, write in zip(addresses.tolist(), writes.tolist(), strict=True):
@@ -117,18 +118,18 @@ class Running:
     random: np.random.Generator
     model: Model = field(default_factory=Model)
 
-    def play(self) -> Counter[int]:
+    def run_traffic(self) -> Counter[int]:
         addresses, writes = traffic(self.random)
         self.server.inject(rows(addresses, writes))
-        return self.model.play(addresses, writes)
+        return self.model.run_traffic(addresses, writes)
 
 
 @pytest.fixture(scope="module")
 def running(tools: Tools) -> Iterator[Running]:
     """Of all tests of this file that leave the memory as the golden model says."""
-    known = [{n: Measured(METRIC, 1e6, None, n in now) for n in MACHINES} for now in OUTLIERS]
+    recorded = [{n: Measured(METRIC, 1e6, None, n in now) for n in MACHINES} for now in OUTLIERS]
     files = {
-        "/rules.toml": RULES, "/host.toml": HOST, "/counters.json": json.dumps(counters(known)),
+        "/rules.toml": RULES, "/host.toml": HOST, "/counters.json": json.dumps(counters(recorded)),
         # Traffic of an interval, before its misses are read.
         "/traffic/anemonectl": '#!/bin/sh\nask traffic >/dev/null && exec /bin/anemonectl "$@"\n',
         **guest_python(PROGRAMS / "memstrata.py"),
@@ -165,20 +166,20 @@ def set_up(guest: Guest) -> None:
 
 def test_flat_memory_mode(running: Running) -> None:
     guest, model = running.guest, running.model
-    by_page = running.play()
+    by_page = running.run_traffic()
     assert (misses(guest), counted(guest)) == (by_page, model.counts())
     # Another policy while it runs.
     for c, memory in enumerate(model.channels):
         guest.run(f"echo nth 2 >{SYSFS}/flat{c}/policy && grep 'nth 2' {SYSFS}/flat{c}/policy")
         memory.set_policy("nth", 2)
-    by_page = running.play()
+    by_page = running.run_traffic()
     assert (misses(guest), counted(guest)) == (by_page, model.counts())
     # Lines stay where they are, and the driver restores the settings; counts are lost.
     guest.run(
         f"echo 1 >{DEVICE}/reset && [ $(cat {SYSFS}/flat?/mode | grep -c ready) = {CHANNELS} ]"
     )
     before = model.counts()
-    by_page = running.play()
+    by_page = running.run_traffic()
     since = [
         {name: now[name] - then[name] for name in now}
         for now, then in zip(model.counts(), before, strict=True)
@@ -188,19 +189,23 @@ def test_flat_memory_mode(running: Running) -> None:
 
 def planned(by_interval: list[Counter[int]]) -> list[list[tuple[str, str, int]]]:
     """Exchanges by the loop of the simulator."""
-    said: set[str] = set()
+    outliers: set[str] = set()
 
     def judge(readings: dict[str, Reading]) -> dict[str, Judged]:
-        return {n: Judged(n in said, r.misses) for n, r in readings.items()}
+        return {n: Judged(n in outliers, r.misses) for n, r in readings.items()}
 
-    colours = len(MACHINES) * -(-(SIZE - OWN) // (RATIO + 1))
-    host = Host(Layout(colours, RATIO, len(MACHINES) * OWN, 2 << 20), OWN / SIZE, judge)
+    colours = len(MACHINES) * -(-(SIZE - DEDICATED_PAGES) // (RATIO + 1))
+    host = Host(
+        Layout(colours, RATIO, len(MACHINES) * DEDICATED_PAGES, 2 << 20),
+        DEDICATED_PAGES / SIZE,
+        judge,
+    )
     for name in MACHINES:
         host.launch(name, SIZE)
     found = []
     for by_page, now in zip(by_interval, OUTLIERS, strict=True):
-        said.clear()
-        said.update(now)
+        outliers.clear()
+        outliers.update(now)
         of = {n: sum(by_page[p] for p in range(a, b + 1)) for n, (a, b) in MACHINES.items()}
         moved = host.round({n: Reading(METRIC, 5000.0, float(of[n])) for n in MACHINES})
         found.append([(m.donor, m.borrower, m.exchange.pages) for m in moved])
@@ -220,21 +225,21 @@ def test_what_memstrata_would_exchange(running: Running) -> None:
     """Of counters as recorded, as the guest has no PMU, and the device's misses: the simulator's
     plan with the golden model's, and of each machine the pages that miss most."""
     seen: list[Counter[int]] = []
-    running.guest.answers["traffic"] = lambda _: seen.append(running.play())
-    said = running.guest.run(
+    running.guest.answers["traffic"] = lambda _: seen.append(running.run_traffic())
+    output = running.guest.run(
         "PATH=/traffic:$PATH memstrata run --dry-run --json --host /host.toml "
         "--counters /counters.json",
         timeout=1200,
     )
-    there = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    there = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     del seen[0]  # before the first interval
     assert len(seen) == len(OUTLIERS)
     here = planned(seen)
     assert all(here)
     assert [[(e["from"], e["to"], e["pages"]) for e in r["exchanges"]] for r in there] == here
-    for by_page, told in zip(seen, there, strict=True):
+    for by_page, report in zip(seen, there, strict=True):
         taken: Counter[str] = Counter()
-        for each in told["exchanges"]:
+        for each in report["exchanges"]:
             borrower, pages = each["to"], each["pages"]
             assert each["regions"] == worst(by_page, borrower, taken[borrower], pages)
             taken[borrower] += pages
@@ -254,29 +259,29 @@ def test_an_untrusted_set_is_told_and_repaired(server: Server, tools: Tools) -> 
     ) as guest:  # fmt: skip
         set_up(guest)
 
-        def told() -> list[str]:
+        def status() -> list[str]:
             return guest.run(f"cat {folder}/untrusted_set {folder}/mode").splitlines()
 
         def untrusted() -> int:
             return int(guest.run(f"cat {folder}/untrusted"))
 
-        assert (told(), untrusted()) == (["", "ready"], 0)
+        assert (status(), untrusted()) == (["", "ready"], 0)
         server.command(f"fault sideband {accesses[0]}")
         server.inject(rows(accesses))
-        assert told() == [f"{set_index:#x}", "ready"]
+        assert status() == [f"{set_index:#x}", "ready"]
         assert untrusted()
         assert not guest.run(f"cat {SYSFS}/flat0/untrusted_set").strip()
         guest.run(f"echo rearm >{folder}/untrusted_set")
-        assert told() == ["", "ready"]
+        assert status() == ["", "ready"]
         server.inject(rows(accesses[:1]))
-        assert told() == [f"{set_index:#x}", "ready"]
+        assert status() == [f"{set_index:#x}", "ready"]
         guest.run(f"if echo give up >{folder}/untrusted_set; then exit 1; fi")
         guest.run(f"echo repair >{folder}/untrusted_set")
         guest.run(f"until grep ready {folder}/mode; do :; done")
-        assert told() == ["", "ready"]
+        assert status() == ["", "ready"]
         before = untrusted()
         server.inject(rows(accesses, 1))
         server.inject(rows(accesses))
-        assert (told(), untrusted()) == (["", "ready"], before)
+        assert (status(), untrusted()) == (["", "ready"], before)
         guest.run("anemonectl rm misses && until rmmod anemone; do sleep 0.1; done")
         guest.kernel_log()

@@ -67,12 +67,12 @@ def test_hotness_by_registers(server: Server) -> None:
     inject = {"trace": lambda _: server.inject(rows(addresses, writes))}
     program = build_program(PROGRAMS / "registers.c")
     with Guest(server, programs=[program], answers=inject) as guest:
-        said = guest.run(f"echo 1 >{DEVICE}/enable; registers {DEVICE}")
+        output = guest.run(f"echo 1 >{DEVICE}/enable; registers {DEVICE}")
         guest.kernel_log()
-    assert "pipelines 8 channels 2 states 8192" in said and said.endswith("done\n")
-    assert "matched 40000" in said and "sum 40000" in said
+    assert "pipelines 8 channels 2 states 8192" in output and output.endswith("done\n")
+    assert "matched 40000" in output and "sum 40000" in output
     counted = np.zeros((8192, 2), dtype=np.int64)
-    for index, channel, value in re.findall(r"counter (\d+) (\d+) (\d+)", said):
+    for index, channel, value in re.findall(r"counter (\d+) (\d+) (\d+)", output):
         counted[int(index), int(channel)] = int(value)
     expected = np.zeros((8192, 2), dtype=np.int64)
     np.add.at(expected, (addresses // HUGE, addresses // 64 % 2), 1)

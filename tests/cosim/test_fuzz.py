@@ -15,9 +15,9 @@ ALL_KINDS = 1_500  # with so many calls, each kind succeeds and is refused at le
 
 def test_random_calls(tools: Tools) -> None:
     calls, seconds = WATCHED if tools.checked else STOCK
-    said = fuzz(seed=1, calls=calls, seconds=seconds)
+    output = fuzz(seed=1, calls=calls, seconds=seconds)
     counts = {name: (int(done), int(refused)) for name, done, refused in
-              re.findall(r"^(\w+) done (\d+) refused (\d+)$", said, re.MULTILINE)}  # fmt: skip
+              re.findall(r"^(\w+) done (\d+) refused (\d+)$", output, re.MULTILINE)}  # fmt: skip
     assert set(counts) == REQUESTS
     if sum(map(sum, counts.values())) >= ALL_KINDS:
         assert all(min(count) for count in counts.values()), counts

@@ -20,12 +20,12 @@ def test_nothing_is_lost_and_nothing_comes_twice(server: Server, boot: BootGuest
     with boot("harvest") as guest:
         guest.answers["start"] = lambda _: server.start(accesses)
         guest.answers["wait"] = lambda _: server.wait()
-        said = guest.run(f"harvest {ROUNDS}", timeout=300)
+        output = guest.run(f"harvest {ROUNDS}", timeout=300)
         guest.kernel_log()
     expected = f" matched {ACCESSES} 5:{counts[5]} 30:{counts[30]}"
     for way in ("difference", "acknowledge", "effect"):
-        assert way + expected in said, said
-    assert f"again {counts[5]}" in said
+        assert way + expected in output, output
+    assert f"again {counts[5]}" in output
 
 
 def test_a_processor_without_loads_of_a_line(boot: BootGuest) -> None:

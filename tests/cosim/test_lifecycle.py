@@ -47,11 +47,11 @@ def test_reset_keeps_telemetries(server: Server, boot: BootGuest) -> None:
     with boot("count") as guest:
         steer(guest, server)
         guest.run("mount -t debugfs debug /sys/kernel/debug")
-        said = guest.run(f"count 'cat {DUMP}/*; echo 1 >{DEVICE}/reset; cat {DUMP}/telemetries'")
+        output = guest.run(f"count 'cat {DUMP}/*; echo 1 >{DEVICE}/reset; cat {DUMP}/telemetries'")
         guest.kernel_log()
     shown = r"one: 8 regions of 1 counters of 64 bits, 1 keys, 0 events, on 0, of pid \d+, uid 0\n"
-    assert len(re.findall(shown, said)) == 2
-    assert re.search(r"PIPELINE_MATCHED +0x0000000000000001 \[0\]", said)
+    assert len(re.findall(shown, output)) == 2
+    assert re.search(r"PIPELINE_MATCHED +0x0000000000000001 \[0\]", output)
 
 
 def test_sleep_keeps_telemetries(server: Server, boot: BootGuest) -> None:
@@ -70,7 +70,7 @@ def test_many_at_once(tools: Tools, server: Server) -> None:
     accesses = rows(np.random.default_rng(6).integers(0, 64 * HUGE, 2_000_000))
     with Guest(server, modules=[build_module(tools)], programs=[program], cpus=2) as guest:
         server.start(accesses)
-        said = guest.run(
+        output = guest.run(
             f"insmod /mod/anemone.ko merged=1 && crowd 6 {seconds} & for i in 1 2 3; do sleep 3; "
             f"echo 1 >{DEVICE}/reset; done; wait $!",
             timeout=180,
@@ -78,7 +78,7 @@ def test_many_at_once(tools: Tools, server: Server) -> None:
         server.wait()
         strays = guest.run(f"cat {DEVICE}/anemone/stray_answers; rmmod anemone")
         log = guest.kernel_log()
-    assert int(said.split("rounds ")[1]) > 0
+    assert int(output.split("rounds ")[1]) > 0
     # Each reset waited for outstanding accesses, so none was answered after it.
     assert strays.split() == ["0"] and "reset with accesses under way" not in log
 
@@ -104,9 +104,9 @@ def test_interrupts_for_nothing(server: Server, boot: BootGuest) -> None:
     with boot("count") as guest:
         steer(guest, server)
         guest.run("for i in 1 2 3; do ask fault spurious 4; sleep 0.1; done")
-        said = guest.run("count")
+        output = guest.run("count")
         guest.kernel_log()
-    assert "spurious 3 failed 0" in said
+    assert "spurious 3 failed 0" in output
 
 
 @pytest.mark.parametrize("vector", [4, 1], ids=["of nothing", "of an event that is not read"])

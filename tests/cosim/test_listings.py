@@ -15,17 +15,17 @@ BASE = 1 << 12
 TRACING = "/sys/kernel/tracing"
 
 
-def counters(said: str, count: int) -> np.ndarray:
+def counters(output: str, count: int) -> np.ndarray:
     """The values that a program printed as `counter INDEX VALUE`."""
     values = np.zeros(count, dtype=np.int64)
-    for index, value in re.findall(r"^counter (\d+) (\d+)$", said, re.MULTILINE):
+    for index, value in re.findall(r"^counter (\d+) (\d+)$", output, re.MULTILINE):
         values[int(index)] = int(value)
     return values
 
 
-def number(said: str, name: str) -> int:
-    found = re.search(rf"\b{name} (\d+)", said)
-    assert found, said
+def number(output: str, name: str) -> int:
+    found = re.search(rf"\b{name} (\d+)", output)
+    assert found, output
     return int(found.group(1))
 
 
@@ -51,16 +51,16 @@ def test_skew_of_base_pages(server: Server, boot: BootGuest) -> None:
     addresses = pages * HUGE + random.zipf(1.2, n) % 512 * BASE + random.integers(0, 64, n) * 64
     with boot("listings") as guest:
         background(guest, server, rows(addresses, random.integers(0, 2, n)))
-        said = guest.run(f"listings skew {first} {regions}", timeout=120)
+        output = guest.run(f"listings skew {first} {regions}", timeout=120)
         guest.kernel_log()
-    assert "pipelines 2 counters 512" in said
+    assert "pipelines 2 counters 512" in output
     ours = (pages >= first) & (pages < first + regions)
     index = (addresses[ours] - first * HUGE) // BASE
     np.testing.assert_array_equal(
-        counters(said, regions * 512), np.bincount(index, minlength=regions * 512)
+        counters(output, regions * 512), np.bincount(index, minlength=regions * 512)
     )
-    assert 0 < number(said, "early") <= (n + 1) // 2
-    assert (number(said, "matched"), number(said, "unmapped")) == (ours.sum(), n - ours.sum())
+    assert 0 < number(output, "early") <= (n + 1) // 2
+    assert (number(output, "matched"), number(output, "unmapped")) == (ours.sum(), n - ours.sum())
 
 
 def test_hotness_of_huge_pages(server: Server, boot: BootGuest) -> None:
@@ -71,12 +71,12 @@ def test_hotness_of_huge_pages(server: Server, boot: BootGuest) -> None:
     addresses = pages * HUGE + random.integers(0, HUGE, n)
     with boot("listings") as guest:
         background(guest, server, rows(addresses, random.integers(0, 2, n)))
-        said = guest.run("listings hotness 8192", timeout=120)
+        output = guest.run("listings hotness 8192", timeout=120)
         guest.kernel_log()
-    assert "pipelines 1 counters 1" in said
-    np.testing.assert_array_equal(counters(said, 8192), np.bincount(pages, minlength=8192))
-    assert 0 < number(said, "early") <= (n + 1) // 2
-    assert (number(said, "matched"), number(said, "unmapped")) == (n, 0)
+    assert "pipelines 1 counters 1" in output
+    np.testing.assert_array_equal(counters(output, 8192), np.bincount(pages, minlength=8192))
+    assert 0 < number(output, "early") <= (n + 1) // 2
+    assert (number(output, "matched"), number(output, "unmapped")) == (n, 0)
 
 
 @pytest.mark.parametrize("interrupts", [True, False])
@@ -91,22 +91,22 @@ def test_bandwidth_of_tenants(server: Server, boot: BootGuest, interrupts: bool)
     with boot("bandwidth", kernel="" if interrupts else "pci=nomsi") as guest:
         guest.answers["trace"] = lambda name: server.inject(traces[name])
         guest.run(f"mount -t tracefs trace {TRACING}; echo 1 >{TRACING}/events/anemone/enable")
-        said = guest.run(f"bandwidth {tenants} {pages} {cap}")
+        output = guest.run(f"bandwidth {tenants} {pages} {cap}")
         traced = guest.run(f"cat {TRACING}/trace")
         guest.kernel_log()
     both = np.concatenate([addresses, again])
     expected = np.zeros((tenants, 2), dtype=np.int64)
     np.add.at(expected, (both // HUGE % tenants, both // 64 % 2), 1)
-    events = re.findall(r"^event (\d+) (\d+)$", said, re.MULTILINE)
+    events = re.findall(r"^event (\d+) (\d+)$", output, re.MULTILINE)
     assert [tenant for tenant, _ in events] == ["2", "2"]
     # The predicate is on one channel's counter, so it holds from the access that reaches the cap.
     past = np.maximum(0, expected - cap // 64 + 1)
-    assert (number(said, "notifications"), number(said, "events")) == (past.sum(), 2)
+    assert (number(output, "notifications"), number(output, "events")) == (past.sum(), 2)
     for tenant in range(tenants):
-        assert f"tenant {tenant} {64 * expected[tenant].sum()}\n" in said
-        assert "channels {} {} {}\n".format(tenant, *(64 * expected[tenant])) in said
-    assert number(said, "messages") == interrupts
-    assert (number(said, "interrupts"), number(said, "spurious")) == (2, 0)
+        assert f"tenant {tenant} {64 * expected[tenant].sum()}\n" in output
+        assert "channels {} {} {}\n".format(tenant, *(64 * expected[tenant])) in output
+    assert number(output, "messages") == interrupts
+    assert (number(output, "interrupts"), number(output, "spurious")) == (2, 0)
     assert server.status()["messages"] == [0, 2, 0, 0, 0, 0, 0, 0, 0]
     for event, count in (("add", 1), ("notify", 2), ("read", 2)):
         assert len(re.findall(rf"anemone_{event}: .*bandwidth", traced)) == count, event

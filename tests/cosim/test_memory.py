@@ -37,18 +37,18 @@ def test_where_the_memory_is(tools: Tools) -> None:
         guest = stack.enter_context(Guest(servers[0], others=servers[1:], **placed(tools)))
         guest.run("insmod /mod/anemone.ko merged=1; mount -t debugfs d /sys/kernel/debug")
         for number, (_, reason) in enumerate(refused):
-            said = guest.run(f"placed /dev/anemone{number}")
-            assert "host memory is not known" in said and reason in said
+            output = guest.run(f"placed /dev/anemone{number}")
+            assert "host memory is not known" in output and reason in output
             assert reason in guest.run(f"cat {MEMORY.format(number)}")
         guest.run(f"rmmod anemone; insmod /mod/anemone.ko host_base={BASE} host_size={GIB}")
-        told, another = f"{BASE:#x}-{BASE + GIB - 1:#x}: from 0", "is another device's"
-        said = [guest.run(f"cat {MEMORY.format(number)}") for number in range(len(refused))]
-        assert told in said[0] and all(another in one for one in said[1:])
+        expected, another = f"{BASE:#x}-{BASE + GIB - 1:#x}: from 0", "is another device's"
+        output = [guest.run(f"cat {MEMORY.format(number)}") for number in range(len(refused))]
+        assert expected in output[0] and all(another in one for one in output[1:])
         # A device's parameters do not pass to another device when it is unbound.
         guest.run(f"echo 1 >{DEVICE}/remove")
         assert another in guest.run(f"cat {MEMORY.format(1)}")
         guest.run("echo 1 >/sys/bus/pci/rescan")
-        assert told in guest.run(f"cat {MEMORY.format(0)}")
+        assert expected in guest.run(f"cat {MEMORY.format(0)}")
         third = guest.run("basename $(readlink -f /sys/class/misc/anemone2/device)").strip()
         guest.run(
             "rmmod anemone; insmod /mod/anemone.ko "
@@ -56,8 +56,8 @@ def test_where_the_memory_is(tools: Tools) -> None:
         )
         for number in range(len(refused)):
             place = guest.run(f"readlink -f /sys/class/misc/anemone{number}/device").strip()
-            said = guest.run(f"cat {MEMORY.format(number)}")
-            assert (told if place.endswith(third) else another) in said
+            output = guest.run(f"cat {MEMORY.format(number)}")
+            assert (expected if place.endswith(third) else another) in output
         guest.run("rmmod anemone")
         guest.kernel_log()
 
@@ -84,8 +84,8 @@ def test_two_ways(tools: Tools) -> None:
                 server.inject(rows(mine))
 
             guest.answers["accesses"] = answer
-            said = guest.run(f"placed /dev/anemone{number} {' '.join(map(str, keys))}")
-            counted = [int(n) for n in re.findall(r"key \d+: (\d+)", said)]
+            output = guest.run(f"placed /dev/anemone{number} {' '.join(map(str, keys))}")
+            counted = [int(n) for n in re.findall(r"key \d+: (\d+)", output)]
             np.testing.assert_array_equal(counted, np.bincount(pages[which == number], minlength=6))
         guest.run("rmmod anemone")
         guest.kernel_log()
@@ -106,8 +106,8 @@ def test_pages_anywhere(tools: Tools) -> None:
             around = np.concatenate([pages, pages + reach, pages - reach]) % size
             guest.answers["accesses"] = lambda _, all=around: server.inject(rows(all))
             keys = " ".join(str(BASE + int(page) >> 12) for page in start + offsets)
-            said = guest.run(f"placed /dev/anemone0 from {BASE + start} {keys}")
-            assert re.findall(r"key \d+: (\d+)", said) == ["1", "2", "3", "4"], hex(start)
+            output = guest.run(f"placed /dev/anemone0 from {BASE + start} {keys}")
+            assert re.findall(r"key \d+: (\d+)", output) == ["1", "2", "3", "4"], hex(start)
         guest.run("rmmod anemone")
         guest.kernel_log()
 
@@ -129,6 +129,6 @@ def test_region_in_memory(tools: Tools) -> None:
         assert "where is its memory? CXL.mem is not enabled" in refused
         guest.run(f"insmod /mod/anemone.ko merged=1 host_base={base} host_size={size}")
         keys = " ".join(str(base // HUGE + page) for page in range(4))
-        said = guest.run(f"placed /dev/anemone0 {keys}; rmmod anemone")
-        assert re.findall(r"key \d+: (\d+)", said) == ["7", "0", "5", "11"]
+        output = guest.run(f"placed /dev/anemone0 {keys}; rmmod anemone")
+        assert re.findall(r"key \d+: (\d+)", output) == ["7", "0", "5", "11"]
         guest.kernel_log()

@@ -51,12 +51,12 @@ def test_what_the_kernel_does_with_pages(guest: Guest) -> None:
     wrong = []
     for kind, fate in KINDS.items():
         try:
-            said = guest.run(f"moves {kind}", timeout=120)
+            output = guest.run(f"moves {kind}", timeout=120)
         except CosimError as error:
             wrong.append(f"{kind}: {str(error)[-400:]}")
             continue
-        if said.strip().split(": ")[-1] not in fate.split(" or "):
-            wrong.append(f"{kind}: {said}")
+        if output.strip().split(": ")[-1] not in fate.split(" or "):
+            wrong.append(f"{kind}: {output}")
     guest.run("swapoff /dev/ram0; echo 0 >/proc/sys/vm/nr_hugepages")
     guest.kernel_log()
     assert not wrong, "\n".join(wrong)

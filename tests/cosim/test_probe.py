@@ -47,8 +47,8 @@ def test_each_allocation_fails(tools: Tools, server: Server, boot: BootGuest) ->
         guest.run(f"{DEBUGFS}; binds works")
         if tools.checked:
             guest.run(ANY_MAY_FAIL)
-            said = guest.run("binds allocations", timeout=1800)
-            assert "allocations failed" in said
+            output = guest.run("binds allocations", timeout=1800)
+            assert "allocations failed" in output
         guest.run("rmmod anemone")
         no_leak(guest)
         log = guest.kernel_log(but=FAULT)

@@ -14,17 +14,17 @@ from anemone.cosim import CosimError
 from tests.cosim import churn, fuzz
 from tests.cosim.conftest import PROGRAMS
 
-Play = Callable[[int], list[tuple[int, int]]]
+SoakTo = Callable[[int], list[tuple[int, int]]]
 
 
 @pytest.fixture
-def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
+def soak_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SoakTo:
     """Runs to a goal; returns the pieces made."""
     monkeypatch.setattr(fuzz, "ROOT", tmp_path)
     monkeypatch.setattr(fuzz, "find_tools", lambda: SimpleNamespace(release="one"))
     monkeypatch.setattr(fuzz, "inputs", lambda name: "of a driver")
 
-    def played(goal: int) -> list[tuple[int, int]]:
+    def soak(goal: int) -> list[tuple[int, int]]:
         pieces: list[tuple[int, int]] = []
 
         def piece(seed: int, count: int) -> int:
@@ -34,29 +34,29 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
         assert fuzz.soak("a.soak", piece, [str(goal)]) == 0
         return pieces
 
-    return played
+    return soak
 
 
-def test_it_goes_on(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
-    counts = [count for _, count in play(2 * fuzz.A_RUN + 7)]
+def test_it_goes_on(soak_to: SoakTo, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = [count for _, count in soak_to(2 * fuzz.A_RUN + 7)]
     assert sorted(counts) == [7, fuzz.A_RUN, fuzz.A_RUN]
-    assert play(2 * fuzz.A_RUN + 7) == []
-    assert [count for _, count in play(3 * fuzz.A_RUN)] == [fuzz.A_RUN - 7]
+    assert soak_to(2 * fuzz.A_RUN + 7) == []
+    assert [count for _, count in soak_to(3 * fuzz.A_RUN)] == [fuzz.A_RUN - 7]
     monkeypatch.setattr(fuzz, "inputs", lambda name: "of another one")
-    assert [count for _, count in play(5)] == [5]
+    assert [count for _, count in soak_to(5)] == [5]
 
 
 def test_what_fails_is_said_and_does_not_count(
-    play: Play, capsys: pytest.CaptureFixture[str]
+    soak_to: SoakTo, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def piece(seed: int, count: int) -> int:
         raise CosimError(f"seed {seed} is a bad one")
 
     assert fuzz.soak("a.soak", piece, ["9"]) == 1
-    *_, said, again = capsys.readouterr().err.splitlines()
-    assert said == f"seed {again.split()[-1]} is a bad one"
+    *_, message, again = capsys.readouterr().err.splitlines()
+    assert message == f"seed {again.split()[-1]} is a bad one"
     assert again.startswith("again: python -m a.soak 9 ")
-    assert [count for _, count in play(9)] == [9]
+    assert [count for _, count in soak_to(9)] == [9]
 
 
 @pytest.mark.parametrize(("name", "header"), [("fuzz", "fuzz_calls.h"), ("churn", "user_pages.h")])

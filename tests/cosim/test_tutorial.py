@@ -19,10 +19,10 @@ def test_section_7(tools: Tools, tmp_path: Path) -> None:
         pytest.skip("Linux 6.1 does not bring up volatile CXL memory: dax_cxl came with 6.3")
     mine = folder_of(tmp_path)
     do(2, mine)
-    said = do(7, mine)
-    counts = [int(n) for n in re.findall(r"^ +\d+ +0 +(\d+)  0x1[01]\w+-0x1[01]\w+$", said, re.M)]
+    output = do(7, mine)
+    counts = [int(n) for n in re.findall(r"^ +\d+ +0 +(\d+)  0x1[01]\w+-0x1[01]\w+$", output, re.M)]
     # Four of the table's eight huge pages are hot in one half of the look-ups or the other.
-    assert len(counts) >= 8, said
+    assert len(counts) >= 8, output
     hot, others = sorted(counts)[-4:], sorted(counts)[:-4]
-    assert min(hot) > 3 * max(others), said
-    assert sum(hot) > 0.8 * sum(counts), said
+    assert min(hot) > 3 * max(others), output
+    assert sum(hot) > 0.8 * sum(counts), output

@@ -39,8 +39,8 @@ def no_leak(guest: Guest) -> None:
 
 def kernel_memory(guest: Guest) -> int:
     """KiB of kernel memory in use."""
-    said = guest.run("sleep 1; cat /proc/meminfo")
-    found = dict(re.findall(r"^(\w+):\s+(\d+) kB$", said, re.MULTILINE))
+    output = guest.run("sleep 1; cat /proc/meminfo")
+    found = dict(re.findall(r"^(\w+):\s+(\d+) kB$", output, re.MULTILINE))
     return int(found["SUnreclaim"]) + int(found["VmallocUsed"])
 
 
@@ -84,8 +84,8 @@ def test_in_full_use(fate: str, command: str, server: Server, boot: BootGuest) -
         steer(guest, server)
         if "pm_test" in command and "devices" not in guest.run("cat /sys/power/pm_test; true"):
             pytest.skip("the guest's kernel cannot try to sleep")
-        said = guest.run(f"busy {fate} '{command}'", timeout=120)
-        assert ("it went" if fate == "goes" else "it stayed") in said
+        output = guest.run(f"busy {fate} '{command}'", timeout=120)
+        assert ("it went" if fate == "goes" else "it stayed") in output
         guest.run("ask fault none")
         if "remove" in command:
             guest.run("echo 1 >/sys/bus/pci/rescan")

@@ -246,14 +246,14 @@ def test_map_of_a_file(added: Tool) -> None:
     assert done == {"name": "skew", "unmapped": 2, "mapped": 2}
 
 
-@pytest.mark.parametrize(("text", "said"), [
+@pytest.mark.parametrize(("text", "message"), [
     ("1\n", "line 1: region is missing"), ("\n1 x", 'line 2: region is "x"'),
     ("1 1 1", 'word 3 is "1"'), ("-1 1", 'key is "-1"'), ("1 2", "allowed: a region of 0 to 1"),
     ("1 99999999999999999999", "a whole number"), ("\0", "binary"), ("0x 1", 'key is "0x"'),
 ])  # fmt: skip
-def test_map_of_a_bad_file(added: Tool, text: str, said: str) -> None:
+def test_map_of_a_bad_file(added: Tool, text: str, message: str) -> None:
     result = added("map", "skew", "-f", "-", stdin=text)
-    assert result.code == 2 and said in result.err and "; allowed: " in result.err
+    assert result.code == 2 and message in result.err and "; allowed: " in result.err
 
 
 def test_map_all_or_none(added: Tool) -> None:
@@ -424,6 +424,6 @@ def test_builds_static_and_installs(tmp_path: Path) -> None:
     assert installed == {"usr/bin/anemonectl", "usr/share/man/man8/anemonectl.8",
                          "usr/share/man/man4/anemone.4",
                          "usr/lib/udev/rules.d/99-anemone.rules"}  # fmt: skip
-    told = subprocess.run([tmp_path / "d/usr/bin/anemonectl", "list", "--json"],
+    output = subprocess.run([tmp_path / "d/usr/bin/anemonectl", "list", "--json"],
                           capture_output=True, text=True, check=True, timeout=30)  # fmt: skip
-    assert told.stdout.startswith("[")
+    assert output.stdout.startswith("[")

@@ -83,7 +83,7 @@ def test_what_is_refused(tool: Tool) -> None:
     twice = host_rules((0x8011, 0), (0x8011, 512))
     assert "each key once (map[0] has 32785)" in tool("check", "--host-addresses", "-f", "-",
                                                       stdin=twice).err  # fmt: skip
-    for was, wrong, said in (
+    for was, wrong, message in (
         ('mask = "0xFFFFFFFFFFFFFFFF", shift = 21 }\nsub', 'mask = 0xFFFF_FFFF, shift = 21 }\nsub',
          'rule 2 "skew" (line 14): primary.mask is 0xffffffff; allowed: with --host-addresses '
          "every bit from shift 21 on, such as 0xffffffffffe00000"),
@@ -93,7 +93,7 @@ def test_what_is_refused(tool: Tool) -> None:
     ):  # fmt: skip
         assert was in HOST
         refused = tool("check", "--host-addresses", "-f", "-", stdin=HOST.replace(was, wrong))
-        assert (refused.code, refused.err) == (2, f"anemonectl: stdin: {said}\n")
+        assert (refused.code, refused.err) == (2, f"anemonectl: stdin: {message}\n")
 
 
 def test_check(tool: Tool) -> None:
@@ -201,8 +201,8 @@ def test_pid_of_linux(empty: Tool) -> None:
         (empty.devices / "proc" / str(sleeper.pid)).symlink_to(f"/proc/{sleeper.pid}")
         done = empty("map", "skew", "--pid", sleeper.pid)
         sleeper.kill()
-        said = ("has no page in the rule's range", "CAP_SYS_ADMIN")
-        assert done.code == 0 or (done.code == 1 and any(why in done.err for why in said))
+        message = ("has no page in the rule's range", "CAP_SYS_ADMIN")
+        assert done.code == 0 or (done.code == 1 and any(why in done.err for why in message))
         # It has ended, but nobody has waited for it.
         os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)
         done = empty("map", "skew", "--pid", sleeper.pid)
@@ -237,7 +237,7 @@ def test_pid_with_too_few_regions(tool: Tool) -> None:
 
 
 def test_pid_that_is_refused(empty: Tool) -> None:
-    for words, said in (
+    for words, message in (
         (["skew", "--pid", "77"], "--pid is 77; allowed: a process that runs"),
         (["skew", "--pid", "0"], '--pid is "0"'),
         (["skew", "16", "--pid", PID], "allowed: a region of 0 to 15"),
@@ -248,7 +248,7 @@ def test_pid_that_is_refused(empty: Tool) -> None:
         (["skew", "1", "0", "--range", "5-6"], "allowed: with --pid"),
     ):
         refused = empty("map", *words)
-        assert refused.code == 2 and said in refused.err, refused.err
+        assert refused.code == 2 and message in refused.err, refused.err
         assert refused.err.count("\n") == 1
     refused = empty("map", "skew", "--pid", PID, "--range", "0x7f0000001000-0x7f0000002000")
     assert refused.code == 1 and "has no page in the rule's range" in refused.err

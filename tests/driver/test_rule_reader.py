@@ -20,7 +20,7 @@ from anemone.io.errors import InputError
 from anemone.telemetry.rules import OPS, Rule, load_rules, truncated_operands
 from tests.driver.conftest import ROOT, Result
 from tests.model.strategies import rules as random_rules
-from tests.model.test_rule_files import BAD, GEOMETRY, GOOD, LEAST, LEAVES, SCRAPS
+from tests.model.test_rule_files import BAD, GEOMETRY, GOOD, LEAVES, MINIMAL, SCRAPS
 
 SMALL = ["--pipelines", "2", "--states", "16", "--table", "8", "--device-gib", "1"]
 ENVIRONMENT = {"PATH": os.environ["PATH"], "ASAN_OPTIONS": "detect_leaks=0:exitcode=99",
@@ -91,9 +91,9 @@ def test_the_projects_own_files(check, tmp_path: Path) -> None:
     names = [rule["name"] for rule in check(example).json]
     assert names == ["hotness", "skew", "bandwidth"]
     assert check(example).json[1]["map"] == [[17, 0], [803, 1]]
-    for good in (GOOD.replace("[7, 63]", "[7, 0]"), LEAST, GOOD.replace("\n", "\r\n")):
+    for good in (GOOD.replace("[7, 63]", "[7, 0]"), MINIMAL, GOOD.replace("\n", "\r\n")):
         compare(check, tmp_path, good, GEOMETRY, *SMALL)
-    assert compare(check, tmp_path, LEAST, GEOMETRY, *SMALL)
+    assert compare(check, tmp_path, MINIMAL, GEOMETRY, *SMALL)
 
 
 @pytest.mark.parametrize(("old", "new", "place", "field", "value", "allowed"), BAD)
@@ -118,10 +118,10 @@ def test_names_of_their_own(check) -> None:
 
 
 def test_bases_that_are_no_region(check) -> None:
-    text = LEAST.replace('"identity"', "[[0, 1]]") + "sub = { mask = 0x3, shift = 0 }\n"
-    said = check(text).err
-    assert 'rule 1 "least" (line 7): map[0] is [0, 1]; allowed: a base index that is a' in said
-    assert "the region's 4 counters" in said
+    text = MINIMAL.replace('"identity"', "[[0, 1]]") + "sub = { mask = 0x3, shift = 0 }\n"
+    errors = check(text).err
+    assert 'rule 1 "least" (line 7): map[0] is [0, 1]; allowed: a base index that is a' in errors
+    assert "the region's 4 counters" in errors
     assert check(text.replace("[0, 1]", "[0, 8]")).json[0]["map"] == [[0, 2]]
     refused = check(text.replace("[[0, 1]]", '"identity"'))
     assert refused.code == 2 and "sub mask" in refused.err
@@ -135,7 +135,7 @@ def test_near_is_for_flat_memory_mode(check) -> None:
 
 def test_a_hash(check, tmp_path: Path) -> None:
     """Refused where no hash stage is built in."""
-    text = LEAST.replace('"identity"', "[[0, 0]]") + "hash = { multiplier = 3, size = 8 }\n"
+    text = MINIMAL.replace('"identity"', "[[0, 0]]") + "hash = { multiplier = 3, size = 8 }\n"
     assert not compare(check, tmp_path, text, GEOMETRY, *SMALL)
     (line,) = check(text, *SMALL).err.splitlines()
     assert "hash" in line.partition("; allowed: ")[0], line
@@ -151,10 +151,10 @@ def test_a_hash(check, tmp_path: Path) -> None:
 @pytest.mark.parametrize("part", ["update", "read_effect"])
 def test_ops_that_are_not_standard(check, tmp_path: Path, op: str, part: str) -> None:
     """Refused, with what is allowed, unless they are built in."""
-    text = LEAST.replace('op = "max"', f'op = "{op}"')
+    text = MINIMAL.replace('op = "max"', f'op = "{op}"')
     if part == "read_effect":
-        text = LEAST + f'read_effect = {{ op = "{op}", operand = 3 }}\n'
-    assert text != LEAST and not compare(check, tmp_path, text, GEOMETRY, *SMALL)
+        text = MINIMAL + f'read_effect = {{ op = "{op}", operand = 3 }}\n'
+    assert text != MINIMAL and not compare(check, tmp_path, text, GEOMETRY, *SMALL)
     (line,) = check(text, *SMALL).err.splitlines()
     assert f'{part}.op is "{op}"; allowed: ' in line and line.endswith(", max, addsat"), line
     built = replace(GEOMETRY, features=Features(OPS))
@@ -249,7 +249,7 @@ NAMES = st.text(
 @settings(max_examples=100, suppress_health_check=SHARED)
 @given(NAMES)
 def test_names(check, tmp_path: Path, name: str) -> None:
-    compare(check, tmp_path, LEAST.replace("least", name), GEOMETRY, *SMALL)
+    compare(check, tmp_path, MINIMAL.replace("least", name), GEOMETRY, *SMALL)
 
 
 @settings(max_examples=250, suppress_health_check=SHARED)
@@ -277,37 +277,38 @@ def test_right_keys_with_wrong_values(check, tmp_path: Path, values: dict[str, s
 TOML_TEXTS = [
     'rule = [{ name = "a", type = "R", range = [0, 1], primary = { mask = 1, shift = 0 }, '
     'update = { op = "or", operand = 1 }, map = [] }]',
-    LEAST + '[rule.read_effect]\nop = "shr"\noperand = 1\n[rule.notify]\nop = "none"\n',
-    LEAST + '[rule.notify]\nop = "none"\n[rule.notify]\n',
-    LEAST + '[rule.update]\noperand = 3\n',
-    LEAST + 'update.x = 3\n',
-    LEAST + 'notify.op = "none"\nnotify.operand = 1\n',
-    LEAST + 'notify.op = "none"\n[rule.notify]\noperand = 1\n',
-    LEAST.replace('"least"', '"""\\\n   le\\\n   ast"""'),
-    LEAST.replace('"least"', "'''least'''"), LEAST.replace('"least"', '"""a""b"""""'),
-    LEAST.replace('"least"', r'"l\u00e9\U0001F41a"'), LEAST.replace('"least"', r'"\ud800"'),
-    LEAST.replace('"least"', r'"\x41"'), LEAST.replace('"least"', r'"\q"'),
-    LEAST.replace("[64, 128]", "[64, 128,]"), LEAST.replace("[64, 128]", "[64, 128,,]"),
-    LEAST.replace("[64, 128]", "[+64, 1_28]"), LEAST.replace("[64, 128]", "[064, 128]"),
-    LEAST.replace("[64, 128]", "[-0, 128]"), LEAST.replace("[64, 128]", "[0x_4, 128]"),
-    LEAST.replace("[64, 128]", "[\n\n64 # 3\n, 128]"), LEAST.replace("shift = 63", "shift = 63,"),
-    LEAST.replace("shift = 63", "\nshift = 63"), LEAST.replace("[[rule]]", "[[ rule ]] # x"),
-    LEAST.replace("[[rule]]", "[ [rule]]"), LEAST.replace("[[rule]]", "[rule]"),
-    LEAST.replace("[[rule]]", '[["rule"]]'), LEAST + "[[rule.map]]\n", LEAST + "[rule]\n",
-    LEAST + "[[rule.x.y]]\n", LEAST + "\rwidth = 8", "\ufeff" + LEAST, LEAST + "# \x01\n",
-    LEAST + "# é \x7f\n", LEAST + "width = 8 width = 8\n", LEAST.replace(" = ", "=", 1),
+    MINIMAL + '[rule.read_effect]\nop = "shr"\noperand = 1\n[rule.notify]\nop = "none"\n',
+    MINIMAL + '[rule.notify]\nop = "none"\n[rule.notify]\n',
+    MINIMAL + '[rule.update]\noperand = 3\n',
+    MINIMAL + 'update.x = 3\n',
+    MINIMAL + 'notify.op = "none"\nnotify.operand = 1\n',
+    MINIMAL + 'notify.op = "none"\n[rule.notify]\noperand = 1\n',
+    MINIMAL.replace('"least"', '"""\\\n   le\\\n   ast"""'),
+    MINIMAL.replace('"least"', "'''least'''"), MINIMAL.replace('"least"', '"""a""b"""""'),
+    MINIMAL.replace('"least"', r'"l\u00e9\U0001F41a"'), MINIMAL.replace('"least"', r'"\ud800"'),
+    MINIMAL.replace('"least"', r'"\x41"'), MINIMAL.replace('"least"', r'"\q"'),
+    MINIMAL.replace("[64, 128]", "[64, 128,]"), MINIMAL.replace("[64, 128]", "[64, 128,,]"),
+    MINIMAL.replace("[64, 128]", "[+64, 1_28]"), MINIMAL.replace("[64, 128]", "[064, 128]"),
+    MINIMAL.replace("[64, 128]", "[-0, 128]"), MINIMAL.replace("[64, 128]", "[0x_4, 128]"),
+    MINIMAL.replace("[64, 128]", "[\n\n64 # 3\n, 128]"),
+    MINIMAL.replace("shift = 63", "shift = 63,"),
+    MINIMAL.replace("shift = 63", "\nshift = 63"), MINIMAL.replace("[[rule]]", "[[ rule ]] # x"),
+    MINIMAL.replace("[[rule]]", "[ [rule]]"), MINIMAL.replace("[[rule]]", "[rule]"),
+    MINIMAL.replace("[[rule]]", '[["rule"]]'), MINIMAL + "[[rule.map]]\n", MINIMAL + "[rule]\n",
+    MINIMAL + "[[rule.x.y]]\n", MINIMAL + "\rwidth = 8", "\ufeff" + MINIMAL, MINIMAL + "# \x01\n",
+    MINIMAL + "# é \x7f\n", MINIMAL + "width = 8 width = 8\n", MINIMAL.replace(" = ", "=", 1),
     "", "\n\n", "rule = []", "rule = 3", "[rule]\n", "[[rule]]", "a.b.c = 1", "[[rule]]\n" * 3,
-    LEAST + "width = inf\n", LEAST + "width = 8_\n", LEAST + "width = 0x8\n",
-    LEAST + "width = 07\n",
-    LEAST.replace("mask = 0,", "mask = 18446744073709551615,"),
-    LEAST.replace("mask = 0,", "mask = 18446744073709551616,"),
-    LEAST.replace("mask = 0,", 'mask = "0x00000000000000000000000000000001",'),
-    LEAST + "read_every = 9223372036854775808\n", LEAST + "read_every = 9223372036854775807\n",
+    MINIMAL + "width = inf\n", MINIMAL + "width = 8_\n", MINIMAL + "width = 0x8\n",
+    MINIMAL + "width = 07\n",
+    MINIMAL.replace("mask = 0,", "mask = 18446744073709551615,"),
+    MINIMAL.replace("mask = 0,", "mask = 18446744073709551616,"),
+    MINIMAL.replace("mask = 0,", 'mask = "0x00000000000000000000000000000001",'),
+    MINIMAL + "read_every = 9223372036854775808\n", MINIMAL + "read_every = 9223372036854775807\n",
     # Texts on which toml++ 3.3 asserts or has undefined behaviour.
-    LEAST.replace("[[rule]]", "[[[rule]]]"), LEAST + "é = 1\n", LEAST + "width = 8 é\n",
-    LEAST.replace('"least"', '"""\\\n  é, 海 and \\"more\\" \\\n  🐚"""'),
-    LEAST + "# é 海\n'é' = 1\n",
-    LEAST.replace("mask = 0, shift", "mask = 0xFFFF_FFFF_FFFF_FFFF, shift") + "width = 64\n",
+    MINIMAL.replace("[[rule]]", "[[[rule]]]"), MINIMAL + "é = 1\n", MINIMAL + "width = 8 é\n",
+    MINIMAL.replace('"least"', '"""\\\n  é, 海 and \\"more\\" \\\n  🐚"""'),
+    MINIMAL + "# é 海\n'é' = 1\n",
+    MINIMAL.replace("mask = 0, shift", "mask = 0xFFFF_FFFF_FFFF_FFFF, shift") + "width = 64\n",
 ]  # fmt: skip
 
 
@@ -329,7 +330,7 @@ def test_mutated_bytes(check) -> None:
     """With the address sanitizer; the message of a failure has its seed."""
     for seed in range(400):
         draw = random.Random(seed)
-        data = bytearray(draw.choice([GOOD, GOOD + LEAST, *TOML_TEXTS]).encode() or b"\n")
+        data = bytearray(draw.choice([GOOD, GOOD + MINIMAL, *TOML_TEXTS]).encode() or b"\n")
         for _ in range(draw.randint(1, 8)):
             at = draw.randrange(len(data))
             how = draw.randrange(4)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What compilers and checkers say about the driver, and that its manual pages are complete."""
+"""Compilers and checkers accept the driver, and its manual pages are complete."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def sh(*command: object, **more) -> subprocess.CompletedProcess[str]:
 
 
 def headers_of(kernel: str) -> Path:
-    """What modules for it are built against; skips the test where that is not to be had."""
+    """The build folder of a kernel's headers; skips the test where it is not installed."""
     if kernel == "6.1":
         found = sh(ROOT / "mk/oldest-kernel.sh", "headers")
         if found.returncode == 2:
@@ -43,23 +43,25 @@ def headers_of(kernel: str) -> Path:
 
 @pytest.mark.parametrize("kernel", ["6.1", "6.12"])
 def test_the_module_builds_without_a_warning(kernel: str, tmp_path: Path) -> None:
-    """As DKMS does it, with the stricter warnings, and with sparse; the paper's listings, too."""
+    """The module and the paper's listings build as with DKMS, with stricter warnings and sparse."""
     headers = headers_of(kernel)
-    tree = tmp_path / "driver"  # a copy: a module's build writes beside its sources
+    tree = tmp_path / "driver"  # a copy, because a module's build writes into its source folder
     shutil.copytree(DRIVER, tree, ignore=BUILT)
     more = "W=1 C=2 CHECK=sparse CONFIG_ANEMONE_LISTINGS=m"
-    # dkms.conf is shell; its commands are run where the sources are, with this variable.
+    # dkms.conf is a shell file; its commands run in the source folder, with this variable.
     script = (
         f'. ./dkms.conf && test -n "$PACKAGE_NAME$PACKAGE_VERSION" && eval "${{MAKE[0]}} {more}"'
     )
     environment = os.environ | {"kernel_source_dir": str(headers)}
     built = sh("bash", "-euc", script, cwd=tree, env=environment)
-    said = built.stdout + built.stderr
-    assert built.returncode == 0, said[-4000:]
-    # Of the kernel's own scripts: vmlinux, with its types, is not among the headers.
-    said = "\n".join(line for line in said.splitlines() if "Skipping BTF generation" not in line)
-    assert not re.search(r"warning|error:", said, re.I), said[-4000:]
-    checked = re.findall(r"^  CHECK +(\S+)", said, re.M)
+    output = built.stdout + built.stderr
+    assert built.returncode == 0, output[-4000:]
+    # A message of the kernel's scripts, because the headers have no vmlinux with its types.
+    output = "\n".join(
+        line for line in output.splitlines() if "Skipping BTF generation" not in line
+    )
+    assert not re.search(r"warning|error:", output, re.I), output[-4000:]
+    checked = re.findall(r"^  CHECK +(\S+)", output, re.M)
     assert {Path(name).name for name in checked} >= {p.name for p in DRIVER.glob("*.c")}
     named = re.search(r'^BUILT_MODULE_NAME\[0\]="(\w+)"$', (tree / "dkms.conf").read_text(), re.M)
     assert named and (tree / f"{named[1]}.ko").exists()
@@ -67,7 +69,7 @@ def test_the_module_builds_without_a_warning(kernel: str, tmp_path: Path) -> Non
 
 # --- Style --------------------------------------------------------------------------------------
 
-# What checkpatch asks of the kernel's own code that this is not.
+# Rules of checkpatch for the kernel's own code, which this is not.
 UAPI_IGNORES = {
     "BIT_MACRO": "the kernel's macro, which user space does not have",
 }
@@ -80,7 +82,7 @@ MODULE_IGNORES = {
 
 @pytest.fixture(scope="module")
 def checkpatch() -> Path:
-    """The kernel's script, out of its source in the cache."""
+    """checkpatch.pl from the kernel's source in the cache."""
     found = sh(ROOT / "mk/kernel-source.sh")
     if found.returncode == 2:
         pytest.skip(f"no kernel source: {found.stderr.strip().splitlines()[-1]}")
@@ -89,7 +91,7 @@ def checkpatch() -> Path:
 
 
 def sources(of: str) -> list[Path]:
-    """Our own C, by whose rules it is written: the module's, or the user's header's."""
+    """The C sources of the module or of the user's header, which have different style rules."""
     listed = sh("git", "ls-files", "-co", "--exclude-standard", "driver", cwd=ROOT).stdout
     files = [ROOT / name for name in listed.splitlines() if name.endswith((".c", ".h"))]
     kinds: dict[str, list[Path]] = {"module": [], "uapi": []}
@@ -120,10 +122,11 @@ def test_uapi_includes_only_what_user_space_has() -> None:
 
 
 def structures() -> dict[str, list[str]]:
-    """Members of every structure of the header, by its name; those without end left out."""
+    """The members of the header's structures by name, without flexible arrays."""
     found = {}
     text = re.sub(r"/\*.*?\*/", "", UAPI.read_text(), flags=re.S)
-    text = re.sub(r"union \{(.*?)\};", r"\1", text, flags=re.S)  # their members are the structure's
+    # Members of an anonymous union are members of the structure.
+    text = re.sub(r"union \{(.*?)\};", r"\1", text, flags=re.S)
     for name, body in re.findall(r"struct (anemone_\w+) \{(.*?)\};", text, re.S):
         members = []
         for declaration in body.split(";"):
@@ -134,14 +137,14 @@ def structures() -> dict[str, list[str]]:
 
 
 def layout(tmp_path: Path, *flags: str) -> list[str]:
-    """Sizes, and offsets + 1, as sizes of an object file's symbols: no C library is needed."""
+    """Sizes and offsets + 1, read as symbol sizes of an object file, which needs no C library."""
     lines = ["#include <stddef.h>", "#include <linux/anemone.h>"]
     for name, members in structures().items():
         lines.append(f"char {name}[sizeof(struct {name})];")
         lines += [f"char {name}__{m}[1 + offsetof(struct {name}, {m})];" for m in members]
     source, made = tmp_path / "layout.c", tmp_path / "layout.o"
     source.write_text("\n".join(lines) + "\n")
-    # For 32 bits Debian's compiler has no folder of its own for asm/, which is the same.
+    # Debian's compiler has no 32-bit folder for asm/, but the 64-bit one is equal.
     asm = "/usr/include/" + sh("gcc", "-print-multiarch").stdout.strip()
     ran = sh("gcc", *flags, "-Wall", "-Wextra", "-Wpadded", "-Werror", "-c", "-fno-common",
              "-I", DRIVER / "include/uapi", "-idirafter", asm, source, "-o", made)  # fmt: skip
@@ -153,7 +156,7 @@ def layout(tmp_path: Path, *flags: str) -> list[str]:
 
 
 def test_uapi_is_the_same_for_32_and_64_bits(tmp_path: Path) -> None:
-    """Also -Wpadded: no hole in it that a kernel could not say zero of."""
+    """-Wpadded also finds no padding, which a kernel could not check to be zero."""
     assert len(structures()) >= 15
     assert layout(tmp_path, "-m64", "-std=c11") == layout(tmp_path, "-m32", "-std=c11")
     assert layout(tmp_path, "-m64", "-std=gnu89")
@@ -169,7 +172,7 @@ def test_uapi_is_cplusplus(tmp_path: Path) -> None:
 
 
 def test_uapi_has_released_call_numbers() -> None:
-    """What driver/kunit/uapi_test.c holds the kernel to is all there is."""
+    """driver/kunit/uapi_test.c checks every call number of the header."""
     calls = set(re.findall(r"#define (ANEMONE_\w+) _IO", UAPI.read_text()))
     held = set(re.findall(r"EQ\(test, (\w+)", (DRIVER / "kunit/uapi_test.c").read_text()))
     assert calls <= held
@@ -190,7 +193,7 @@ def test_pages_are_good_troff(page: Path) -> None:
 
 
 def test_the_header_is_installed(tmp_path: Path) -> None:
-    """Where a compiler looks, and by itself: with the kernel's headers and nothing of ours."""
+    """The installed header compiles with only the kernel's headers."""
     done = sh("make", "-C", DRIVER, "install-files", f"DESTDIR={tmp_path}", "PREFIX=/usr")
     assert not done.returncode, done.stderr
     program = tmp_path / "program.c"
@@ -203,7 +206,7 @@ def test_the_header_is_installed(tmp_path: Path) -> None:
 
 
 def test_a_module_builds_with_the_installed_kernel_interface(tmp_path: Path) -> None:
-    """The paper's listings, outside of the driver's tree, as another subsystem's module."""
+    """The paper's listings build outside of the driver's tree, as a module of another subsystem."""
     headers = headers_of("6.12")
     done = sh("make", "-C", DRIVER, "install-files", f"DESTDIR={tmp_path}")
     assert not done.returncode, done.stderr
@@ -219,7 +222,7 @@ def test_a_module_builds_with_the_installed_kernel_interface(tmp_path: Path) -> 
 
 
 def test_install_is_the_module_and_what_programs_need(tmp_path: Path) -> None:
-    """Runs it with a kernel's build folder and a depmod that only print their arguments."""
+    """`make install` runs with a kernel folder and a depmod that only print their arguments."""
     kernel, root = tmp_path / "kernel", tmp_path / "root"
     driver = tmp_path / "driver"  # a copy, because a build writes Module.symvers into it
     shutil.copytree(DRIVER, driver, ignore=BUILT)
@@ -246,9 +249,9 @@ def test_install_is_the_module_and_what_programs_need(tmp_path: Path) -> None:
         for header in ("include/linux/anemone.h", "include/uapi/linux/anemone.h"):
             assert (source / header).read_text() == (DRIVER / header).read_text()
         assert (source / "Module.symvers").read_text() == "symbols\n"
-        # All of it goes below DESTDIR.
-        said = [line for line in done.stdout.splitlines() if not line.startswith("make")]
-        assert said == [
+        # All files go below DESTDIR.
+        commands = [line for line in done.stdout.splitlines() if not line.startswith("make")]
+        assert commands == [
             f"modules of {driver} to=",
             f"modules_install of {driver} to={root}",
             f"depmod -a -b {root} 6.99.0",
@@ -278,7 +281,7 @@ def test_the_tools_page_has_every_command_and_option() -> None:
         "device-gib",
         "flat",
         "hash",
-    }  # of check, by its --help
+    }  # the options of `check`, by its --help
     for option in set(re.findall(r'\{\{"([a-z-]+)"', options)) - limits:
         short = {"file": "-f", "output": "-o"}.get(option, f"--{option}")
         assert short in page, option

@@ -21,7 +21,7 @@ REPORT = ROOT / "build" / "coverage.json"
 @pytest.mark.parametrize("shard", BENCH.shards(), ids=str)
 def test_ports_equal_the_golden_model(shard: Shard, testrun_uid: str) -> None:
     """Compares every ready, line, counter, latch and final state of every seed."""
-    totals = BENCH.played(shard, testrun_uid)["totals"]
+    totals = BENCH.shard_report(shard, testrun_uid)["totals"]
     print(f"{shard}: {totals}")
     assert totals["seeds"] == shard.count
 

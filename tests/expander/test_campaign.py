@@ -21,7 +21,7 @@ REPORT = ROOT / "build" / "coverage-expander.json"
 @pytest.mark.parametrize("shard", BENCH.shards(), ids=str)
 def test_expander_equals_the_golden_models(shard: Shard, testrun_uid: str) -> None:
     """Compares every beat, answer, counter, interrupt and final state of every seed."""
-    totals = BENCH.played(shard, testrun_uid)["totals"]
+    totals = BENCH.shard_report(shard, testrun_uid)["totals"]
     print(f"{shard}: {totals}")
     assert totals["seeds"] == shard.count
 

@@ -32,7 +32,7 @@ PROTECTED = {
 }
 # Memories without protection, and why they need none.
 REQUESTS = "of the control port: software reads back what counts, and its reads can be made again"
-BARE = {
+UNPROTECTED = {
     "AxiLiteSlave": (r"addresses_q|data_q|io_bus_b_q|answers", REQUESTS),
     "AvalonBridge": (r"ar|aw|w", REQUESTS),
 }
@@ -119,8 +119,8 @@ def protected(memory: Instance) -> bool:
     return bool(re.fullmatch(PROTECTED.get(memory.owner, NONE), memory.name))
 
 
-def excused(memory: Instance) -> bool:
-    return bool(re.fullmatch(BARE.get(memory.owner, (NONE, ""))[0], memory.name))
+def needs_none(memory: Instance) -> bool:
+    return bool(re.fullmatch(UNPROTECTED.get(memory.owner, (NONE, ""))[0], memory.name))
 
 
 @each_build
@@ -129,7 +129,7 @@ def test_every_memory_is_protected(build: str) -> None:
     found = memories(build)
     assert found
     for memory in found:
-        assert protected(memory) or excused(memory), memory
+        assert protected(memory) or needs_none(memory), memory
 
 
 @each_build
@@ -151,7 +151,7 @@ def test_bits_of_every_protected_memory_are_flipped(build: str) -> None:
 def test_what_the_lists_name_is_there() -> None:
     """The lists have no stale entries."""
     found = [memory for build in BUILT for memory in memories(build)]
-    for owner, name in [*PROTECTED.items(), *((o, n) for o, (n, _) in BARE.items())]:
+    for owner, name in [*PROTECTED.items(), *((o, n) for o, (n, _) in UNPROTECTED.items())]:
         for one in name.split("|"):
             assert any(m.owner == owner and re.fullmatch(one, m.name) for m in found), (owner, one)
     paths = [memory.path for memory in found]
@@ -174,5 +174,5 @@ def test_a_bare_memory_is_found(module: str, broken: str, instead: str) -> None:
     name = next(n for n, text in texts.items() if stem(n) == module and re.search(broken, text))
     texts[name] = re.sub(broken, instead, texts[name])
     assert not all(
-        protected(memory) or excused(memory) for memory in instances(texts, BUILDS["x2"].emitted)
+        protected(memory) or needs_none(memory) for memory in instances(texts, BUILDS["x2"].emitted)
     )

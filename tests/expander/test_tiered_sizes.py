@@ -11,7 +11,7 @@ import pytest
 
 from anemone.backends.rtl import builder
 
-LEAST = ("--pipelines", "1", "--states", "64", "--table", "32", "--address-bits", "20")
+SMALLEST = ("--pipelines", "1", "--states", "64", "--table", "32", "--address-bits", "20")
 SIZES = [(1, 1, 1), (4, 3, 4), (1, 4, 2)]  # channels, ratio, hosts
 
 
@@ -19,7 +19,7 @@ SIZES = [(1, 1, 1), (4, 3, 4), (1, 4, 2)]  # channels, ratio, hosts
 def test_tiered_sizes(channels: int, ratio: int, hosts: int, tmp_path: Path) -> None:
     """Verilator's lint accepts the SystemVerilog, and params.json has the sizes."""
     sizes = ("--channels", str(channels), "--ratio", str(ratio), "--hosts", str(hosts))
-    command = builder.run_with(("--top", "expander", "--flat", *sizes, *LEAST))
+    command = builder.run_with(("--top", "expander", "--flat", *sizes, *SMALLEST))
     verilog = builder.emit(tmp_path / "rtl", command)
     built = json.loads((verilog / "params.json").read_text())
     assert (built["channels"], built["flat"]["ratio"], built["hosts"]) == (channels, ratio, hosts)

@@ -20,12 +20,12 @@ policies = (
 
 @st.composite
 def configs(
-    draw: st.DrawFn, most_lines: int = 12, ratios: Sequence[int] = (1, 2, 3, 4)
+    draw: st.DrawFn, max_lines: int = 12, ratios: Sequence[int] = (1, 2, 3, 4)
 ) -> FlatConfig:
     """These ratios and all policies; dedicated memory within the sets' addresses, across their
     end, after it, or none.
     """
-    near_lines, ratio = draw(st.integers(1, most_lines)), draw(st.sampled_from(ratios))
+    near_lines, ratio = draw(st.integers(1, max_lines)), draw(st.sampled_from(ratios))
     total = (ratio + 1) * near_lines
     start = draw(st.integers(0, total + 3))
     dedicated = (start * LINE_BYTES, (start + draw(st.integers(1, 5))) * LINE_BYTES)
@@ -34,9 +34,9 @@ def configs(
 
 
 @st.composite
-def traces(draw: st.DrawFn, config: FlatConfig, most: int = 80) -> tuple[np.ndarray, np.ndarray]:
+def traces(draw: st.DrawFn, config: FlatConfig, maximum: int = 80) -> tuple[np.ndarray, np.ndarray]:
     """addr and write columns: random lines, few repeated lines, or a scan."""
-    n = draw(st.integers(0, most))
+    n = draw(st.integers(0, maximum))
     rng = np.random.default_rng(draw(st.integers(0, 1 << 32)))
     lines = np.array(sorted({*range(config.lines), *config.dedicated_lines}), np.uint64)
     kind = draw(st.sampled_from(["any", "few", "scan"]))

@@ -130,7 +130,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "addr", "said"),
+    ("config", "addr", "message"),
     [
         (FlatConfig(4), [0, 511], None),
         (FlatConfig(4), [0, 512], "row 2: addr is 512; allowed: below 0x200 (2 x 4 lines)"),
@@ -143,12 +143,12 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         (FlatConfig(1 << 58, 4), [(1 << 64) - 1], None),
     ],
 )  # fmt: skip
-def test_addresses_without_memory(config: FlatConfig, addr: list[int], said: str | None) -> None:
+def test_addresses_without_memory(config: FlatConfig, addr: list[int], message: str | None) -> None:
     addresses = np.array(addr, np.uint64)
-    if said is None:
+    if message is None:
         config.check(addresses, "t.csv")
         return
-    with pytest.raises(InputError, match="^t.csv: " + re.escape(said)):
+    with pytest.raises(InputError, match="^t.csv: " + re.escape(message)):
         config.check(addresses, "t.csv")
 
 

@@ -99,15 +99,15 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("name", "content", "said"), BAD)
+@pytest.mark.parametrize(("name", "content", "message"), BAD)
 def test_bad_input(
-    files: Path, capsys: pytest.CaptureFixture[str], name: str, content: str | None, said: str
+    files: Path, capsys: pytest.CaptureFixture[str], name: str, content: str | None, message: str
 ) -> None:
-    assert_refused(files / name, content, said, arguments(files), capsys)
+    assert_refused(files / name, content, message, arguments(files), capsys)
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         (["--device-gib", "0"], "--device-gib: device_gib is 0"),
         (["--device-gib", "x"], '--device-gib: device_gib is "x"'),
@@ -117,11 +117,11 @@ def test_bad_input(
     ],
 )
 def test_bad_command_line(
-    files: Path, capsys: pytest.CaptureFixture[str], more: list[str], said: str
+    files: Path, capsys: pytest.CaptureFixture[str], more: list[str], message: str
 ) -> None:
     status, out, err = run(arguments(files, *more), capsys)
     assert (status, out) == (2, "")
-    assert err.count("\n") == 1 and said in err, err
+    assert err.count("\n") == 1 and message in err, err
     assert not (files / "out").exists()
 
 
@@ -136,8 +136,8 @@ def test_reads_of_wrong_data_fail_the_command(
 
     monkeypatch.setattr(flat, "run", wrong)
     status, _, err = run(arguments(files), capsys)
-    said = "anemone: 3 reads did not return what was last written to their line\n"
-    assert (status, err) == (1, said)
+    message = "anemone: 3 reads did not return what was last written to their line\n"
+    assert (status, err) == (1, message)
     assert json.loads((files / "out" / "report.json").read_text())["mismatches"] == 3
 
 
@@ -188,10 +188,12 @@ def test_a_trace_in_batches() -> None:
     trace = Trace(*(np.array(column) for column in zip(*LINES, strict=True)))
     trace = Trace(trace.addr.astype(np.uint64) * np.uint64(64), trace.write.astype(bool))
     config = FlatConfig(4, 1, (0x1000, 0x1080), "nth", 2)
-    told: list[tuple[int, int]] = []
-    result = flat.run(config, rebatch(trace, 4), "model", progress=lambda *step: told.append(step))
+    progress: list[tuple[int, int]] = []
+    result = flat.run(
+        config, rebatch(trace, 4), "model", progress=lambda *step: progress.append(step)
+    )
     assert differences(result, flat.run(config, trace, "model")) == []
-    assert told == [(4, 4), (8, 8), (9, 9)]
+    assert progress == [(4, 4), (8, 8), (9, 9)]
     with pytest.raises(InputError, match=r"^late.csv: row 6: addr is 512"):
         late = Trace(np.array([0, 0, 0, 0, 0, 512], np.uint64), np.zeros(6, bool))
         flat.run(FlatConfig(4), rebatch(late, 4), "model", name="late.csv")

@@ -60,7 +60,7 @@ def test_the_fast_model_equals_the_plain_one(data: st.DataObject) -> None:
 @given(st.data())
 def test_policies_that_change_between_windows(data: st.DataObject) -> None:
     """Few sets, so that counts of one policy are still there for the next one."""
-    config = data.draw(configs(most_lines=3))
+    config = data.draw(configs(max_lines=3))
     parts = [data.draw(traces(config, 30)) for _ in range(data.draw(st.integers(2, 6)))]
     assert_same(config, parts, [data.draw(policies) for _ in parts[1:]])
 
@@ -149,10 +149,12 @@ def test_data_of_another_window_are_a_mismatch() -> None:
 
 def test_progress() -> None:
     n = 2 * flat_fast._CHUNK + 5
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     memory = flat_fast.FlatMemory(FlatConfig(16))
     memory.accesses(
-        np.zeros(n, np.uint64), np.zeros(n, bool), lambda done, total: told.append((done, total))
+        np.zeros(n, np.uint64),
+        np.zeros(n, bool),
+        lambda done, total: progress.append((done, total)),
     )
-    assert told == [(flat_fast._CHUNK, n), (2 * flat_fast._CHUNK, n), (n, n)]
+    assert progress == [(flat_fast._CHUNK, n), (2 * flat_fast._CHUNK, n), (n, n)]
     assert memory.counts.hits == n

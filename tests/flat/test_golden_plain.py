@@ -98,7 +98,7 @@ def outcomes(policy: str, n: int, accesses: list[int], near_lines: int = 4) -> s
 
 # With four near lines, lines 0, 4 and 8 share set 0, and 1, 5 and 9 set 1; 64 is dedicated.
 @pytest.mark.parametrize(
-    ("policy", "n", "accesses", "said"),
+    ("policy", "n", "accesses", "expected"),
     [
         ("every", 1, [0, 4, 4, 0, 8, 4, 0], "hshssss"),
         ("never", 1, [0, 4, 4, 8, 0], "hmmmh"),
@@ -116,12 +116,12 @@ def outcomes(policy: str, n: int, accesses: list[int], near_lines: int = 4) -> s
         ("one_in", 2, [64, 4, 0, 64, 9, 9], "dmhdsh"),
     ],
 )
-def test_policies(policy: str, n: int, accesses: list[int], said: str) -> None:
-    assert outcomes(policy, n, accesses) == said
+def test_policies(policy: str, n: int, accesses: list[int], expected: str) -> None:
+    assert outcomes(policy, n, accesses) == expected
 
 
 @pytest.mark.parametrize(
-    ("policies", "said"),
+    ("policies", "expected"),
     [
         ([("nth", 3, [4, 4]), ("never", 1, [8, 4]), ("nth", 3, [4])], "mm mm s"),  # its count stays
         ([("nth", 2, [4]), ("every", 1, [8, 0]), ("nth", 2, [4, 4])], "m ss ms"),  # but for a swap
@@ -131,14 +131,14 @@ def test_policies(policy: str, n: int, accesses: list[int], said: str) -> None:
         ([("one_in", 2, [4]), ("one_in", 2, [4])], "m s"),  # which this is not
     ],
 )
-def test_a_policy_that_changes(policies: list[tuple[str, int, list[int]]], said: str) -> None:
+def test_a_policy_that_changes(policies: list[tuple[str, int, list[int]]], expected: str) -> None:
     memory = FlatMemory(FlatConfig(4, 2, policy=policies[0][0], n=policies[0][1]))
     outcomes = []
     for policy, n, lines in policies:
         memory.set_policy(policy, n)
         codes = replay(memory, [(p * 64, False) for p in lines])
         outcomes.append("".join("hmsd"[code] for code in codes))
-    assert " ".join(outcomes) == said and memory.mismatches == 0
+    assert " ".join(outcomes) == expected and memory.mismatches == 0
 
 
 def test_the_largest_n() -> None:

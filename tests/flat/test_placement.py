@@ -74,8 +74,8 @@ def test_who_shares_places(trace: Trace) -> None:
     sizes = np.bincount(owned.astype(np.int64))
     assert shared("isolated")[1] == 0
     own, others = shared("conflicting")
-    most = min(int(sizes.sum()) // 2, int(sizes.sum() - sizes.max()))
-    assert others >= most - 1 and own <= max(0, int(sizes.max()) - int(sizes.sum()) // 2)
+    expected = min(int(sizes.sum()) // 2, int(sizes.sum() - sizes.max()))
+    assert others >= expected - 1 and own <= max(0, int(sizes.max()) - int(sizes.sum()) // 2)
 
 
 @given(trace=programs(), placement=st.sampled_from(PLACEMENTS))
@@ -105,24 +105,24 @@ def test_a_result_that_differs_is_told(
             main([*words, "--json"])
         return int(stop.value.code or 0), json.loads(capsys.readouterr().out)
 
-    status, told = sim()
-    assert status == 0 and told["equal"]
-    assert [placed["placement"] for placed in told["traces"][0]["flat"]] == [
+    status, report = sim()
+    assert status == 0 and report["equal"]
+    assert [placed["placement"] for placed in report["traces"][0]["flat"]] == [
         "isolated",
         "conflicting",
     ]
-    assert all(placed["equals_trace"] for placed in told["traces"][0]["flat"])
+    assert all(placed["equals_trace"] for placed in report["traces"][0]["flat"])
 
     def wrong(*words: object) -> flat.FlatResult:
         result = run(*words)
         return replace(result, counts=replace(result.counts, hits=result.counts.hits + 1))
 
     monkeypatch.setattr(flat_analysis, "run", wrong)
-    status, told = sim()
-    assert status == 1 and "hits: " in told["traces"][0]["flat"][0]["differences"][0]
+    status, report = sim()
+    assert status == 1 and "hits: " in report["traces"][0]["flat"][0]["differences"][0]
     monkeypatch.setattr(flat_analysis, "run", lambda *words: replace(run(*words), mismatches=1))
-    status, told = sim()
-    assert status == 1 and not told["equal"]
+    status, report = sim()
+    assert status == 1 and not report["equal"]
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "model: 1 reads of wrong lines" in page
 

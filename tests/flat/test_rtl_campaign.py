@@ -23,7 +23,7 @@ def test_the_controller_equals_the_golden_model(shard: Shard, testrun_uid: str) 
     """Every response, outcome and counter of every seed, and the contents of near and far
     memory.
     """
-    totals = BENCH.played(shard, testrun_uid)["totals"]
+    totals = BENCH.shard_report(shard, testrun_uid)["totals"]
     print(f"{shard}: {totals}")
     assert totals["seeds"] == shard.count
 

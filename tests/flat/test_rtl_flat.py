@@ -51,7 +51,7 @@ def assert_equal(config: FlatConfig, trace: Trace, memories: Memories | None = N
 @given(data=st.data())
 def test_random_traces(data: st.DataObject) -> None:
     config = data.draw(configs(ratios=RATIOS))
-    addr, write = data.draw(traces(config, most=300))
+    addr, write = data.draw(traces(config, maximum=300))
     memories = data.draw(st.sampled_from([None, RESTLESS]))
     assert_equal(config, Trace(addr, write), memories)
 
@@ -103,17 +103,17 @@ def test_an_empty_trace_and_one_access() -> None:
 
 
 def test_progress_reaches_its_end_in_order() -> None:
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     config = FlatConfig(1000)
     trace = shaped(np.random.default_rng(SEED), "scan", config, 60_000)
-    flat.run(config, trace, "rtl", GEOMETRY, lambda done, total: told.append((done, total)))
-    assert told and told == sorted(told)
-    assert all(done <= total == len(trace) for done, total in told)
+    flat.run(config, trace, "rtl", GEOMETRY, lambda done, total: progress.append((done, total)))
+    assert progress and progress == sorted(progress)
+    assert all(done <= total == len(trace) for done, total in progress)
 
 
 def test_hits_and_misses_are_as_quick_as_the_ports_allow() -> None:
-    said: list[str] = []
-    measures = flatbench.cycles(GEOMETRY, said.append)
+    messages: list[str] = []
+    measures = flatbench.cycles(GEOMETRY, messages.append)
     assert [m.name for m in measures if m.missed] == []
     assert sum(m.exact for m in measures) == 4 and len(measures) == 8
 

@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 from anemone.backends.rtl import builder
-from tests.bench.known import known
+from tests.bench.result_cache import cached
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "formal"
@@ -32,7 +32,7 @@ write_aiger {aiger}
 """
 
 # ABC's engines, with their message for an output that is never 1: unbounded, or within a bound.
-FOR_EVER = ("pdr", "Property proved.")
+UNBOUNDED = ("pdr", "Property proved.")
 
 
 def within(frames: int) -> tuple[str, str]:
@@ -65,7 +65,7 @@ def check(source: Path, work: Path, engine: str, proved: str) -> int | None:
     proved: the engine's message for None.
     """
     inputs = (source, source.stem, engine, proved, Path(__file__), *tools())
-    return known(inputs, lambda: _checked(source, work, engine, proved))
+    return cached(inputs, lambda: _checked(source, work, engine, proved))
 
 
 def _checked(source: Path, work: Path, engine: str, proved: str) -> int | None:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.formal.checker import FOR_EVER, broken, check, proof, within
+from tests.formal.checker import UNBOUNDED, broken, check, proof, within
 
 # A reset, and three operations pushed and popped in any order.
 FRAMES = 8
-A_WHILE = within(FRAMES)
+BOUNDED = within(FRAMES)
 
 
 @pytest.fixture(scope="session")
@@ -33,11 +33,11 @@ def lists() -> Path:
 
 
 def test_a_set_has_one_mshr_and_an_mshr_one_set(allocator: Path, tmp_path: Path) -> None:
-    assert check(allocator, tmp_path, *FOR_EVER) is None
+    assert check(allocator, tmp_path, *UNBOUNDED) is None
 
 
 def test_no_operation_is_forgotten(lists: Path, tmp_path: Path) -> None:
-    assert check(lists, tmp_path, *A_WHILE) is None
+    assert check(lists, tmp_path, *BOUNDED) is None
 
 
 ALLOCATOR = {
@@ -56,9 +56,9 @@ LISTS = {
 
 @pytest.mark.parametrize("mutant", ALLOCATOR)
 def test_a_broken_allocator_is_refuted(mutant: str, allocator: Path, tmp_path: Path) -> None:
-    assert check(broken(allocator, *ALLOCATOR[mutant], tmp_path), tmp_path, *FOR_EVER) is not None
+    assert check(broken(allocator, *ALLOCATOR[mutant], tmp_path), tmp_path, *UNBOUNDED) is not None
 
 
 @pytest.mark.parametrize("mutant", LISTS)
 def test_broken_lists_are_refuted(mutant: str, lists: Path, tmp_path: Path) -> None:
-    assert check(broken(lists, *LISTS[mutant], tmp_path), tmp_path, *A_WHILE) is not None
+    assert check(broken(lists, *LISTS[mutant], tmp_path), tmp_path, *BOUNDED) is not None

@@ -15,7 +15,7 @@ import pytest
 from tests.formal.checker import broken, check, proof, within
 
 # A reset, two cycles to zero the counts, and two look-ups after the four in flight.
-A_WHILE = within(14)
+BOUNDED = within(14)
 
 
 @pytest.fixture(scope="session")
@@ -31,11 +31,11 @@ def order() -> Path:
 
 
 def test_ids_are_counted(counter: Path, tmp_path: Path) -> None:
-    assert check(counter, tmp_path, *A_WHILE) is None
+    assert check(counter, tmp_path, *BOUNDED) is None
 
 
 def test_how_many_are_ahead_is_known(order: Path, tmp_path: Path) -> None:
-    assert check(order, tmp_path, *A_WHILE) is None
+    assert check(order, tmp_path, *BOUNDED) is None
 
 
 COUNTER = {
@@ -55,9 +55,9 @@ ORDER = {
 
 @pytest.mark.parametrize("mutant", COUNTER)
 def test_a_broken_counter_is_refuted(mutant: str, counter: Path, tmp_path: Path) -> None:
-    assert check(broken(counter, *COUNTER[mutant], tmp_path), tmp_path, *A_WHILE) is not None
+    assert check(broken(counter, *COUNTER[mutant], tmp_path), tmp_path, *BOUNDED) is not None
 
 
 @pytest.mark.parametrize("mutant", ORDER)
 def test_a_broken_order_is_refuted(mutant: str, order: Path, tmp_path: Path) -> None:
-    assert check(broken(order, *ORDER[mutant], tmp_path), tmp_path, *A_WHILE) is not None
+    assert check(broken(order, *ORDER[mutant], tmp_path), tmp_path, *BOUNDED) is not None

@@ -13,7 +13,7 @@ import pytest
 from tests.formal.checker import broken, check, proof, within
 
 # A reset, an acknowledgement, its queue drained, and a serial RMW, four slots each.
-A_WHILE = within(18)
+BOUNDED = within(18)
 
 
 @pytest.fixture(scope="session")
@@ -23,7 +23,7 @@ def order() -> Path:
 
 
 def test_slots_keep_one_order(order: Path, tmp_path: Path) -> None:
-    assert check(order, tmp_path, *A_WHILE) is None
+    assert check(order, tmp_path, *BOUNDED) is None
 
 
 MUTANTS = {
@@ -46,4 +46,4 @@ MUTANTS = {
 
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_broken_arbiter_is_refuted(mutant: str, order: Path, tmp_path: Path) -> None:
-    assert check(broken(order, *MUTANTS[mutant], tmp_path), tmp_path, *A_WHILE) is not None
+    assert check(broken(order, *MUTANTS[mutant], tmp_path), tmp_path, *BOUNDED) is not None

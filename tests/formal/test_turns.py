@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.formal.checker import FOR_EVER, broken, check
+from tests.formal.checker import UNBOUNDED, broken, check
 from tests.formal.checker import proof as emitted_proof
 
 
@@ -23,7 +23,7 @@ def proof() -> Path:
 
 
 def test_a_line_goes_after_so_many_beats(proof: Path, tmp_path: Path) -> None:
-    assert check(proof, tmp_path, *FOR_EVER) is None
+    assert check(proof, tmp_path, *UNBOUNDED) is None
 
 
 MUTANTS = {
@@ -36,4 +36,4 @@ MUTANTS = {
 
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_broken_turn_is_refuted(mutant: str, proof: Path, tmp_path: Path) -> None:
-    assert check(broken(proof, *MUTANTS[mutant], tmp_path), tmp_path, *FOR_EVER) is not None
+    assert check(broken(proof, *MUTANTS[mutant], tmp_path), tmp_path, *UNBOUNDED) is not None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stand-in for Intel's example design: the files that the overlay looks at, written anew, with
-no more in them than it needs. It elaborates, with the CXL IP and the memory controllers left out.
+"""A stand-in for Intel's example design: only the files and text that the overlay reads, written
+for this test. It elaborates without the CXL IP and the memory controllers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BUS = {
 
 
 def package(name: str, id_bits: int) -> str:
-    """The tap's structs, with types of several kinds as Intel's have."""
+    """The tap's structs, with the kinds of types that Intel's have."""
     text = TAP.read_text()
     structs = text[text.index("  // To the memory controller") : text.index("endpackage")]
     structs = structs.replace("to_mc_t;", "t_to_mc_axi4;").replace("from_mc_t;", "t_from_mc_axi4;")
@@ -42,7 +42,7 @@ def package(name: str, id_bits: int) -> str:
 
 
 def write(root: Path, id_bits: int = 8, poison: bool = True) -> Path:
-    """An example design in `root`, which is returned. Of 8-bit ids: as Quartus 24.1 names it."""
+    """Write an example design to `root`, which is returned. 8-bit ids: named as by Quartus 24.1."""
     prefix = "ed_" if id_bits == 8 else ""
     pkg, top = f"{prefix}mc_axi_if_pkg", f"{prefix}cxlip_top_pkg"
     design = root / "hardware_test_design"

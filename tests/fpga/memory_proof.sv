@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// firtool's model of a memory, word for word, beside the block RAM that stands for it in synthesis.
+// Compares firtool's memory model with the block RAM that replaces it in synthesis.
 module Emitted(
   input  [1:0] R0_addr,
   input        R0_en,

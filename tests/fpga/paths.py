@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which inputs of a module each of its outputs depends on at once, by what Yosys writes."""
+"""Combinational dependences of a module's outputs on its inputs, from Yosys's netlist."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
-# Of these an output bit depends on the bits of its own place, and on S.
+# An output bit of these cells depends only on S and on the input bits of the same index.
 BITWISE = {"$and", "$or", "$xor", "$xnor", "$not", "$mux", "$pos"}
 STATE = ("$dff", "$adff", "$aldff", "$sdff", "$dlatch", "$ff", "$memwr", "$meminit")
 
 
 class Paths:
-    """The combinational paths of a netlist that was not mapped: `proc` is enough."""
+    """The combinational paths of an unmapped netlist, as `proc` leaves it."""
 
     def __init__(self, netlist: dict[str, Any]) -> None:
         self._modules = netlist["modules"]
         self.of = cache(self._of)
 
     def _of(self, module: str) -> dict[str, frozenset[str]]:
-        """By output, the inputs."""
+        """The inputs that each output of a module depends on."""
         body = self._modules[module]
         before: dict[int, set[int]] = {}
         for cell in body["cells"].values():
@@ -39,7 +39,7 @@ class Paths:
         }
 
     def _cell(self, cell: dict[str, Any]) -> list[tuple[int, list[int]]]:
-        """Each bit that a cell drives, and those that it depends on."""
+        """The bits that a cell drives, each with the bits that it depends on."""
         kind, bits = cell["type"], cell["connections"]
         if kind.startswith(STATE):
             return []
@@ -65,7 +65,7 @@ class Paths:
 
 
 def _reached(bits: list[int], before: dict[int, set[int]], named: dict[int, str]) -> frozenset[str]:
-    """The inputs that some bits depend on."""
+    """The inputs that these bits depend on."""
     waiting, seen = list(bits), set(bits)
     while waiting:
         more = before.get(waiting.pop(), set()) - seen

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands between a checkout and the board: the overlay on a stand-in of the example design,
-and the commands with a stand-in of Quartus, or none.
+"""From a checkout to the board: the overlay on a stand-in of the example design, and the commands
+with a stand-in of Quartus or without Quartus.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def command(*words: str, path: str | None = None) -> subprocess.CompletedProcess
 
 @pytest.mark.parametrize(("id_bits", "poison"), [(8, True), (12, False)])
 def test_the_overlaid_design_elaborates(tmp_path: Path, id_bits: int, poison: bool) -> None:
-    """Structs of both generations, with enums in them, connect; nothing of the original changes."""
+    """Structs of both generations connect, also with enums; the original design is unchanged."""
     root = example.write(tmp_path / "example", id_bits, poison)
     before = {p: p.read_bytes() for p in root.rglob("*") if p.is_file()}
     found = overlay.Example(root)
@@ -82,7 +82,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_differs_is_said_and_nothing_written(tmp_path: Path, change: str) -> None:
-    name, old, new, said = CHANGES[change]
+    name, old, new, message = CHANGES[change]
     root = example.write(tmp_path / "example")
     path = root / overlay.DESIGN / name
     if old is None:
@@ -93,7 +93,7 @@ def test_what_differs_is_said_and_nothing_written(tmp_path: Path, change: str) -
     before = board.OUT.stat().st_mtime_ns if board.OUT.exists() else None
     done = command("overlay", str(root))
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert str(root) in done.stderr
     assert before == (board.OUT.stat().st_mtime_ns if board.OUT.exists() else None)
 
@@ -108,7 +108,7 @@ def test_without_quartus(name: str, tmp_path: Path) -> None:
 
 @pytest.fixture
 def quartus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Stand-ins of Quartus's tools, which write down how they were called; a folder to build in."""
+    """Stand-ins of Quartus's tools that record their calls, and a build folder."""
     tools = tmp_path / "bin"
     tools.mkdir()
     log = tmp_path / "calls"
@@ -145,12 +145,12 @@ TNS   : 0.000
 def test_with_quartus(
     quartus: Path, capsys: pytest.CaptureFixture[str], slack: str, code: int
 ) -> None:
-    """Overlaid, compiled, timing told and judged, programmed."""
+    """It is overlaid, compiled, judged by its timing, and programmed."""
     (quartus / "summary").write_text(SUMMARY.format(slack))
     root = example.write(quartus / "example")
     assert board.main(["bitstream", str(root)]) == code
-    told = capsys.readouterr().out
-    assert f"Setup: worst slack {float(slack):+.3f} ns" in told
+    output = capsys.readouterr().out
+    assert f"Setup: worst slack {float(slack):+.3f} ns" in output
     assert board.main(["check"]) == 0
     assert board.main(["flash"]) == 0
     calls = (quartus / "calls").read_text().splitlines()

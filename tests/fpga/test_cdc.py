@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clock crossings: those of the board, the constraints on them, and that each fault is found."""
+"""The board's clock crossings have constraints; the check finds each kind of faulty crossing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ module Synchronizer(input clock, input in, output out);
   always @(posedge clock) begin meta <= in; stable <= meta; end
 endmodule
 """
-# A request and a word from a to b. `{level}`, `{load}` and `{word}` are what the cases break.
+# A request and a word cross from a to b. The cases change `{level}`, `{load}` and `{word}`.
 SOUND = {
     "level": "request",
     "load": "seen && !had",
@@ -77,7 +77,7 @@ CASES = {
 
 
 def module(name: str, changes: dict[str, str]) -> cdc.Netlist:
-    """The example with some places changed."""
+    """The example with these places changed."""
     at = SOUND | changes
     source = WORK / "cdc" / f"{name.replace(' ', '-')}.sv"
     source.parent.mkdir(parents=True, exist_ok=True)
@@ -109,14 +109,14 @@ endmodule
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_fault_is_found(name: str) -> None:
-    """Each form that is not allowed; the sound example has none."""
+    """Each illegal crossing is reported; the correct example has none."""
     changes, why = CASES[name]
     netlist = module(name, changes)
-    said = [*netlist.wrong, *(one.why for one in netlist.crossings() if one.kind == "wrong")]
+    messages = [*netlist.wrong, *(one.why for one in netlist.crossings() if one.kind == "wrong")]
     if why:
-        assert any(re.search(why, line) for line in said), said
+        assert any(re.search(why, line) for line in messages), messages
     else:
-        assert not said
+        assert not messages
         kinds = {one.kind for one in netlist.crossings()}
         assert kinds == {"level", "word", "reset"}
 
@@ -129,14 +129,14 @@ def board() -> list[cdc.Crossing]:
 
 
 def test_every_crossing_of_the_board_is_known(board: list[cdc.Crossing]) -> None:
-    """Levels and words of the control port's crossing, and a reset for each clock."""
+    """The control port's levels and words, and a reset for each clock."""
     assert {one.kind for one in board} == {"level", "word", "reset"}
     assert {one.source for one in board if one.kind == "reset"} == {"reset", "csrReset"}
     assert {one.source_clock for one in board if one.kind == "word"} == {"clock", "csrClock"}
 
 
 def test_the_constraints_are_those_of_the_crossings(board: list[cdc.Crossing]) -> None:
-    """anemone_board.sdc has an exception for each crossing, and none for anything else."""
+    """anemone_board.sdc has an exception for each crossing and no other exception."""
     text = CONSTRAINTS.read_text()
     pairs = re.findall(r"^ +anemone_word \$crossing\|(\S+) \$crossing\|(\S+)$", text, re.MULTILINE)
     assert pairs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The FuseSoC core: its Verilator targets run; of its Quartus project all that needs no Quartus."""
+"""The FuseSoC core: its Verilator targets run; its Quartus project is checked without Quartus."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RECORD = Path(__file__).with_name("record.tcl")
 
 
 def fusesoc(name: str, *words: str) -> Path:
-    """Runs a target with a build root of its own, which is returned."""
+    """Runs a target in a new build root, which is returned."""
     root = WORK / name
     shutil.rmtree(root, ignore_errors=True)
     environment = {**os.environ, "PATH": tools_path()}
@@ -37,7 +37,7 @@ def fusesoc(name: str, *words: str) -> Path:
 
 @pytest.mark.parametrize("name", ["rtl", "rtl_id8", "rtl_small"])
 def test_every_configuration_is_emitted(name: str) -> None:
-    """Whatever the core generates elaborates: no target finds that out for its user."""
+    """Every configuration of the core elaborates, because no target checks that."""
     configurations = yaml.safe_load((ROOT / "fpga" / "anemone.core").read_text())["generate"]
     assert sorted(configurations) == ["rtl", "rtl_id8", "rtl_small"]
     folder = emit(configurations[name]["parameters"])
@@ -52,13 +52,13 @@ def test_the_wrapper_lints(flags: tuple[str, ...]) -> None:
 
 
 def test_registers_and_lines_through_the_wrapper() -> None:
-    """A bench in plain SystemVerilog, without any of ours: fpga/sim."""
+    """The bench in fpga/sim is plain SystemVerilog, independent of the cocotb benches."""
     root = fusesoc("sim", "--target", "sim", CORE)
     assert re.search(r"^PASS$", (root / "output.log").read_text(), re.MULTILINE)
 
 
 def recorded(script: Path) -> list[list[str]]:
-    """The commands of a Tcl script of Quartus."""
+    """The commands that a Quartus Tcl script calls."""
     done = subprocess.run(
         ["tclsh", str(RECORD), str(script)], capture_output=True, text=True, timeout=60
     )
@@ -84,7 +84,7 @@ def assignments(script: Path) -> dict[str, list[str]]:
 
 
 def test_the_project_of_quartus() -> None:
-    """Top, device, sources and constraints; and the sources are a whole design."""
+    """It names top, device, sources and constraints, and the sources are a complete design."""
     script = project("agilex")
     found = assignments(script)
     assert found["FAMILY"] == ["Agilex 7"]
@@ -110,7 +110,7 @@ def test_another_device_and_ids_by_parameter() -> None:
 
 
 def exists(pattern: str, rtl: Path) -> bool:
-    """Registers `<module>|instance|...|prefix*` are in the emitted SystemVerilog."""
+    """Whether registers `<module>|instance|...|prefix*` are in the emitted SystemVerilog."""
     start, *path, last = pattern.removeprefix("registers:").split("|")
     module = start.strip("<>")
     for instance in path:
@@ -124,7 +124,7 @@ def exists(pattern: str, rtl: Path) -> bool:
 
 
 def test_the_constraints_name_what_crosses() -> None:
-    """400 MHz; every synchroniser and both words of the crossing, by names that the RTL has."""
+    """They set 400 MHz, and have the RTL's names of all synchronisers and both crossing words."""
     script = project("agilex-sdc")
     folder = next(script.parent.glob("src/*/agilex"))
     rtl = next(script.parent.glob("src/*-rtl_*/rtl"))
@@ -138,7 +138,7 @@ def test_the_constraints_name_what_crosses() -> None:
     words = [(c[2], c[4]) for c in false if c[1] == "-from"]
     for kind in ("set_max_skew", "set_net_delay"):
         assert [(c[2], c[4]) for c in commands if c[0] == kind] == words
-    # Whatever one half takes of the other's goes by one of these.
+    # All signals from one clock domain to the other go through one of these.
     links = set(re.findall(r"\.io_link_(\w+)", (rtl / "AvalonCrossing.sv").read_text()))
     levels = {name for name in links if not name.startswith(("command_", "answer_"))}
     halves = [(rtl / f"Crossing{half}.sv").read_text() for half in ("Host", "Device")]

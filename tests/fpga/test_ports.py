@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No output of a top depends on an input in the same cycle, which AXI forbids: in the netlist."""
+"""In the netlist no output of a top depends combinationally on an input, as AXI requires."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GIVEN = {"clock", "reset", "csrClock", "csrReset"}
 
 
 def netlist(name: str, script: str) -> dict:
-    """What Yosys makes of a script's sources."""
+    """The netlist that Yosys makes of a script's sources."""
     folder = WORK / "ports"
     out = (folder / f"{name}.json").relative_to(ROOT)
     yosys("agilex", f"{script}proc\nopt_expr\nopt_clean\nwrite_json {out}\n", folder / name)
@@ -32,7 +32,7 @@ def netlist(name: str, script: str) -> dict:
 
 @pytest.mark.parametrize("top", TOPS)
 def test_no_output_depends_on_an_input_at_once(top: str) -> None:
-    """Every pin, of AXI and any other."""
+    """This holds for all pins, not only those of AXI."""
     module, options = TOPS[top]
     rtl = builder.emit(WORK / "ports" / "rtl" / top, builder.run_with(["--plain", *options]))
     files = " ".join(str(file.relative_to(ROOT)) for file in sorted(rtl.glob("*.sv")))
@@ -44,7 +44,7 @@ def test_no_output_depends_on_an_input_at_once(top: str) -> None:
 
 
 def test_a_path_is_found(tmp_path: Path) -> None:
-    """Through modules, places of a word, a memory that is read at once; not through a register."""
+    """Paths go through modules, bits of a word and asynchronous memories, not through registers."""
     source = tmp_path / "top.sv"
     source.write_text("""
 module Inner(input clock, input a, input [3:0] b, output [3:0] x, output y);
@@ -66,7 +66,7 @@ endmodule
     script = f"read_verilog -sv {at.relative_to(ROOT)}\nhierarchy -top Top\n"
     found = Paths(netlist("path", script)).of("Top")
     assert found == {
-        "held": {"b"},  # ports of a module inside count whole
+        "held": {"b"},  # all bits of an inner module's port count as one
         "low": {"b", "c"},
         "through": {"a"},
         "read": {"a"},

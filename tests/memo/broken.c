@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that do nothing, in place of memo's own: its checks have to notice each.
+// Kernels that do nothing and replace memo's; its checks must detect each.
 #include "memo.h"
 
 const char* const access_names[ACCESSES] = {"ld", "nt-ld", "st", "nt-st"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the nodes 0 to 99 memo would measure in a cpuset with the memory of 0 and 65.
+// Prints which of the nodes 0 to 99 memo measures in a cpuset with the memory of nodes 0 and 65.
 #include <stdarg.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines that a latency of so many bytes would be measured at; none is touched, no memory is wanted.
+// Prints the lines at which memo measures the latency of so many bytes, without touching memory.
 #include <stdio.h>
 #include <unistd.h>
 

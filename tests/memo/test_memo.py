@@ -104,8 +104,13 @@ def test_checks_can_fail(tmp_path: Path) -> None:
     program = built_with(tmp_path / "broken", "broken.c", "kernels")
     done = memo(*QUICK, "--json", "--tests", "latency,bandwidth,copy", program=program)
     assert done.returncode == 1 and json.loads(done.stdout)["checks"] == "wrong"
-    for said in ("ld: 50 of 50", "nt-st: 50 of 50", "did not read what was written", "copy by st"):
-        assert f"memo: wrong: {said}" in done.stderr or said in done.stderr
+    for message in (
+        "ld: 50 of 50",
+        "nt-st: 50 of 50",
+        "did not read what was written",
+        "copy by st",
+    ):
+        assert f"memo: wrong: {message}" in done.stderr or message in done.stderr
     assert "copy by memcpy" not in done.stderr  # memcpy was not replaced
 
 
@@ -127,9 +132,9 @@ def test_lines_of_large_memory(tmp_path: Path, gib: int) -> None:
     assert done.returncode == 0
     batches = np.array(done.stdout.split(), np.uint64).reshape(1000, 16)
     assert all(len(set(batch)) == 16 for batch in batches.tolist())
-    most = (gib << 30) // 64
-    assert batches.max() < most
-    spread, _ = np.histogram(batches, 16, (0, most))
+    maximum = (gib << 30) // 64
+    assert batches.max() < maximum
+    spread, _ = np.histogram(batches, 16, (0, maximum))
     assert spread.min() > 800 and spread.max() < 1200
 
 
@@ -139,8 +144,8 @@ def test_only_nodes_of_the_cpuset(tmp_path: Path) -> None:
 
 
 def test_one_file_that_needs_no_library() -> None:
-    said = subprocess.run(["readelf", "-ld", MEMO], capture_output=True, text=True, check=True)
-    assert "INTERP" not in said.stdout and "NEEDED" not in said.stdout
+    headers = subprocess.run(["readelf", "-ld", MEMO], capture_output=True, text=True, check=True)
+    assert "INTERP" not in headers.stdout and "NEEDED" not in headers.stdout
 
 
 def test_a_table_for_people() -> None:
@@ -152,7 +157,7 @@ def test_a_table_for_people() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--node", "1023"], "--node is 1023; allowed: a node of this host"),
         (["--node", "-1"], '--node is "-1"'),
@@ -172,9 +177,9 @@ def test_a_table_for_people() -> None:
         (["what"], '"what" is no option'),
     ],
 )
-def test_bad_options(words: list[str], said: str) -> None:
+def test_bad_options(words: list[str], message: str) -> None:
     done = memo(*words)
-    assert (done.returncode, done.stdout) == (2, "") and said in done.stderr
+    assert (done.returncode, done.stdout) == (2, "") and message in done.stderr
 
 
 def test_what_cannot_be_had_leaves_no_half_of_json() -> None:
@@ -230,7 +235,7 @@ def test_plot(tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('"rows": [', '"rows": [[], ', "row 1: row is []"),
         ('"test": "chase"', '"test": "chased"', 'row 9: test is "chased"'),
@@ -240,21 +245,21 @@ def test_plot(tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[str]) -
         ('"isa"', '"asi"', "asi is"),
     ],
 )
-def test_bad_results(tmp_path: Path, old: str, new: str, said: str, capsys) -> None:
+def test_bad_results(tmp_path: Path, old: str, new: str, message: str, capsys) -> None:
     content = json.dumps(SAMPLE)
     assert old in content
     path = tmp_path / "memo.json"
     path.write_text("")
     words = ["memo", "plot", str(path), "--out", str(tmp_path / "out")]
-    assert_refused(path, content.replace(old, new, 1), said, words, capsys)
+    assert_refused(path, content.replace(old, new, 1), message, words, capsys)
 
 
 def test_what_mbw_prints_is_compared(monkeypatch) -> None:
     """mbw's rates are MiB/s; its best run counts, not its average."""
-    said = "0\tMethod: MEMCPY\tElapsed: 0.1\tMiB: 64.00000\tCopy: 1000.000 MiB/s\n"
-    said += said.replace("1000", "2000").replace("0\t", "1\t", 1)
-    said += "AVG\tMethod: MEMCPY\tElapsed: 0.1\tMiB: 64.00000\tCopy: 9000.000 MiB/s\n"
+    output = "0\tMethod: MEMCPY\tElapsed: 0.1\tMiB: 64.00000\tCopy: 1000.000 MiB/s\n"
+    output += output.replace("1000", "2000").replace("0\t", "1\t", 1)
+    output += "AVG\tMethod: MEMCPY\tElapsed: 0.1\tMiB: 64.00000\tCopy: 9000.000 MiB/s\n"
     row = {"by": "memcpy", "block_bytes": 64 << 20, "best_gb_per_s": 2.0}
-    monkeypatch.setattr(compared, "run", lambda *words: said)
+    monkeypatch.setattr(compared, "run", lambda *words: output)
     monkeypatch.setattr(compared, "memo", lambda *words: [{**row, "by": "st"}, row])
     assert compared.copies() == (2.0, pytest.approx(2.097152))

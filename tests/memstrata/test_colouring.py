@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No two machines ever share a near line, and no page is lost: any launches, growth, exchanges."""
+"""After any launches, growth and exchanges no near line is shared and no page is lost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGE, HUGE = 4096, 2 << 20
 
 
 class Allocation(RuleBasedStateMachine):
-    """Machines come, grow, shrink, exchange and go; beside it what each was promised."""
+    """Machines start, grow, shrink, exchange and end, with a record of what each was promised."""
 
     running = Bundle("running")
 
@@ -126,7 +126,7 @@ TestAllocation = Allocation.TestCase
 @pytest.mark.parametrize("page", [PAGE, HUGE])
 @pytest.mark.parametrize("ratio", [1, 2, 3, 4])
 def test_pages_of_two_colours_share_no_near_line(page: int, ratio: int) -> None:
-    """By the controller's own mapping: line p is in set p mod near_lines."""
+    """By the controller's mapping line p is in set p mod near_lines."""
     lines = page // 64
     config = FlatConfig(8 * lines, ratio, (8 * page, 12 * page))
     layout = Layout.of(config, page)
@@ -147,7 +147,7 @@ def test_a_page_over_two_colours_is_refused() -> None:
 
 @pytest.mark.parametrize(("ratio", "unused"), [(1, 33), (2, 43), (3, 47), (4, 48)])
 def test_a_random_half_freed_is_as_fragmented_as_said(ratio: int, unused: int) -> None:
-    """docs/memstrata.md has the first and the last; compaction leaves less than a colour."""
+    """docs/memstrata.md has the first and last value. Compaction leaves less than a colour."""
     tiered = 60_000  # a quadratic compaction would take minutes
     pages = PageAllocator(Layout(tiered // (ratio + 1), ratio, 0, HUGE))
     pages.launch("a", tiered)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines that share near lines or an L3: their frames, the two together, judged by hand."""
+"""Machines that share near lines or an L3: their frames, simulations of two, results by hand."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from anemone.studies.flat_workloads import PROGRAM, drawn
 from tests.commands import run
 from tests.memstrata.test_flat_slowdown import WORKLOAD
 
-# It only reads: a dirty line goes back where it was just brought near.
+# Reads only, because a dirty line is written back where it was just brought near.
 ONE = {**WORKLOAD, "kernel": "hash", "seed": 1}
 
 
 def test_frames() -> None:
-    """Isolated machines share no near page; conflicting ones have each other's rivals alone."""
+    """Isolated machines share no near page; conflicting ones compete only with each other."""
     pages, near = 64, 64 * 8
     for shared in (False, True):
         one, other = frames_of(pages, shared, 1)
@@ -34,17 +34,17 @@ def test_frames() -> None:
 
 @pytest.fixture
 def small_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that the neighbour's few MiB are not in them."""
+    """Small caches, which do not hold the neighbour's few MiB."""
     on = machine("spr").with_(l2_kib=64, l3_kib=32 * 240)
     monkeypatch.setattr(flat_interference, "machine", lambda _: on)
 
 
 @pytest.mark.usefixtures("small_caches")
 def test_who_shares_near_lines_loses_them() -> None:
-    """Half of what its machine uses misses; all of it beside a neighbour that asks more often, and
-    which then has nearly all near."""
+    """Alone, half of a machine's accesses miss. Beside a neighbour that accesses more often all of
+    them do, and the neighbour has nearly all near lines."""
     isolated, conflicting = (side_by_side(ONE, shared, False) for shared in (False, True))
-    assert 0.15 < isolated["misses"] < 0.3  # what caches hold is not asked for
+    assert 0.15 < isolated["misses"] < 0.3  # accesses that hit a cache do not reach memory
     assert conflicting["misses"] > 0.9
     assert conflicting["ns"] > 1.05 * isolated["ns"]
     assert conflicting["neighbour"] > 1.5 * isolated["neighbour"]
@@ -93,7 +93,7 @@ def test_judged_by_hand() -> None:
 
 
 def test_the_points() -> None:
-    """Three of each category, and programs in one copy; quick ones have no program."""
+    """Three workloads of a category, and one copy of each program; quick runs have no program."""
     points = flat_interference.STUDY.points(False, 1)
     kernels = [p for p in points if p["category"] != PROGRAM]
     programs = {p["program"] for p in points if p["category"] == PROGRAM}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flat memory mode's workloads and their profiles; the study of Figure 5, judged by hand."""
+"""Flat memory mode's workloads and their profiles; results of the study of Figure 5 by hand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.commands import run
 
 
 def test_the_workloads() -> None:
-    """At least 100, of all categories, in their ranges; a machine holds its data, just so."""
+    """At least 100 workloads of all categories, within their ranges; each just fits its machine."""
     every = drawn(1)
     assert len(every) >= 100 and every == drawn(1) != drawn(2)
     assert {w["category"] for w in every} == {*RANGES, PROGRAM}
@@ -35,9 +35,9 @@ def test_the_workloads() -> None:
             assert 4096 <= w["settings"]["bytes"] * w["cores"] <= w["vm_bytes"]
 
 
-# A workload that has no pattern, at 40 % of its machine's 4 MiB.
+# A workload without a pattern, with 40 % of its machine's 4 MiB.
 def test_the_ranges_are_frozen() -> None:
-    """As they were fixed before any slowdown was computed, and the workloads drawn of them."""
+    """Ranges and workloads are as fixed before any slowdown was computed."""
     text = json.dumps([RANGES, drawn(1)], sort_keys=True)
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == "66c93a829d30b2fe"
 
@@ -54,12 +54,12 @@ def test_a_profile_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert len(list(tmp_path.iterdir())) == 3
     monkeypatch.setattr(profiles, "simulate", None)
     assert profile(WORKLOAD, places, tmp_path) == first
-    with pytest.raises(TypeError):  # another one is run
+    with pytest.raises(TypeError):  # a workload with other settings runs again
         profile({**WORKLOAD, "warm": 1}, places, tmp_path)
 
 
 def test_places(tmp_path: Path) -> None:
-    """Misses are those of half of near memory, less what is dedicated; far alone has all."""
+    """Half of near memory misses, except its dedicated part; with only far memory all misses."""
     shares = [1.0, 0.0, 0.5, None]
     local, tiered, half, far = profile(WORKLOAD, [Place(s) for s in shares], tmp_path)
     assert local["miss_ratio"] == 0 and far["miss_ratio"] == 1
@@ -72,8 +72,8 @@ def test_places(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("category", ["web", "key-value"])
 def test_runs_are_long_enough(category: str, tmp_path: Path) -> None:
-    """What lookups on four cores ask memory for, and how much slower they are, a longer run says,
-    too; a run of a tenth asks more often, as its caches are empty."""
+    """A longer run of lookups on four cores gives the same accesses and slowdown. A tenth of the
+    run has more accesses, because its caches start empty."""
     workload = next(
         w for w in STUDY.points(False, 1)
         if (w["category"], w.get("kernel"), w["cores"]) == (category, "hash", 4)
@@ -90,7 +90,7 @@ def test_runs_are_long_enough(category: str, tmp_path: Path) -> None:
 
 
 def test_captured_programs_are_run_to_their_end() -> None:
-    """Each copy has all that was captured, and counts after a third of it."""
+    """Each copy runs the whole capture, and is counted after a third of it."""
     for workload in STUDY.points(False, 1):
         each = [workload[key] // workload["cores"] for key in ("operations", "warm")]
         if workload["category"] == PROGRAM:
@@ -112,7 +112,7 @@ def test_near_lines_are_whole_pages() -> None:
 
 
 def test_what_is_kept_of_a_run() -> None:
-    """Latencies in ns and counts a thousand instructions, as perf would have them."""
+    """A profile has latencies in ns and counts per thousand instructions, as from perf."""
     memory = Memory(Tier(100, 1000), Tier(250, 1000), near_lines=1 << 14, filled=0.9)
     on = machine("spr").with_(l3_kib=1920)
     counts = simulate(on, memory, [Kernel("chase", {"bytes": 1 << 20})], 5000)
@@ -154,7 +154,7 @@ def test_judged_by_hand() -> None:
 
 
 def test_why_goes_by_the_side() -> None:
-    """A worst that is above the paper's, or fewer within so much, is slower; the others faster."""
+    """A worst above the paper's, or fewer within a limit, is `SLOWER`; the others are `FASTER`."""
     assert compared("worst", "%", 50.0, 51.0).why == "" == compared("worst", "%", None, 51.0).why
     assert compared("worst", "%", 50.0, 60.0).why == SLOWER == compared("none", "%", 0.0, 1.0).why
     assert compared("worst", "%", 50.0, 40.0).why == FASTER

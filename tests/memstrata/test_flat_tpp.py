@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Software tiering like TPP's beside flat memory: moves and costs by hand, the quick run."""
+"""Software tiering like TPP's compared with flat memory: moves and costs by hand, a quick run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_what_fits_does_not_move(tmp_path: Path) -> None:
 
 
 def test_moves_by_hand() -> None:
-    """2.5 GiB take a second to scan: all far pages fault and move, or a few where few are used."""
+    """A scan of 2.5 GiB takes a second. All far pages fault and move, or a few if few are used."""
     size = 2.5 * GIB
     pages = size / 4096
     faults, promoted = moves(size, 1.0, 0.49, 1e12)
@@ -39,13 +39,13 @@ def test_moves_by_hand() -> None:
 
 
 def test_a_core_waits_for_its_own_faults() -> None:
-    """Four cores that fault as often as one core does lose no more of their time than it."""
+    """Four cores with the same faults per core lose the same share of time as one core."""
     assert overhead(4e5, 8e4, 4) == pytest.approx(overhead(1e5, 2e4, 1))
     assert overhead(1e5, 2e4, 4) == pytest.approx(0.16 / 4)
 
 
 def test_the_study_divides_stalls_by_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same machine and page walks: with four cores a fault stops a quarter of the machine."""
+    """With four cores a fault stops only a quarter of the machine."""
     monkeypatch.setattr(flat_tpp, "profile", lambda *_: [{"seconds": 1.0}, {"seconds": 1.1}])
     monkeypatch.setattr(flat_tpp, "placed", lambda *_: (1.0, 1e5))
     point = {"filled": 1.0, "vm_bytes": GIB}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The allocator over intervals: no page is lost, shares are as promised, copies are counted."""
+"""The loop over intervals: no page is lost, shares are as promised, copies are counted."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def reading(l3_ns: float = 100.0, requests: float = 1000.0, misses: float = 100.
 
 
 def by_latency(readings: dict[str, Reading]) -> dict[str, Judged]:
-    """Above 150 ns one is slow."""
+    """A machine is slow above 150 ns."""
     return {n: Judged(r.metrics["l3_ns"] > 150, r.misses) for n, r in readings.items()}
 
 
 class Rounds(RuleBasedStateMachine):
-    """Machines come and go, and are slow or not, as it happens."""
+    """Machines start, end and become slow at random."""
 
     @initialize(
         near=st.integers(4, 40), dedicated=st.integers(0, 40), share=st.floats(0, 0.6),
@@ -101,7 +101,7 @@ TestRounds = Rounds.TestCase
 
 
 def test_an_outlier_gets_a_tenth_a_round_until_the_others_have_none() -> None:
-    """Two of 100 pages, a third dedicated: 20 of 100 a round would be two steps."""
+    """A round moves one step of 10 pages between two machines of 100, a third of them dedicated."""
     host = Host(Layout(68, 1, 64, HUGE), 0.32, by_latency)
     host.launch("calm", 100)
     host.launch("slow", 100)
@@ -126,7 +126,7 @@ def test_without_a_judge_nothing_moves() -> None:
 
 
 def test_a_new_machine_gets_its_share_of_the_others() -> None:
-    """What an ended one gave away comes back to the next launch in the same number from each."""
+    """The next launch gets the pages that an ended machine had given away, equally from each."""
     host = Host(Layout(102, 1, 96, HUGE), 0.32, by_latency, step_ratio=0.32)
     for name in ("a", "b", "c"):
         host.launch(name, 100)
@@ -175,7 +175,7 @@ def test_copying_takes_time() -> None:
 
 
 def test_metrics_are_smoothed() -> None:
-    """A machine that becomes slow is so after as many rounds as the moving average needs."""
+    """A machine counts as slow only once its moving average is."""
 
     def rounds(ewma: float) -> int:
         host = Host(Layout(68, 1, 64, HUGE), 0.32, by_latency, ewma=ewma)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines simulated together, beside their profiles: one is as fast as alone; judged by hand."""
+"""Machines simulated together compared with their profiles; results by hand."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_machine_by_itself_is_as_fast_as_its_profile(tmp_path: Path) -> None:
 
 
 def test_machines_have_their_own_shares() -> None:
-    """Two that are alike, one all dedicated; on local memory both are as fast."""
+    """Of two equal machines one is fully dedicated; on local memory both are equally fast."""
     fast, slow = together([WARM] * 2, [0.999, 0.0], 400_000)
     assert slow > 1.05 * fast
     one, two = together([WARM] * 2, [1.0, 1.0], 400_000)
@@ -37,8 +37,8 @@ def test_machines_have_their_own_shares() -> None:
 
 
 def test_machines_side_by_side_are_as_their_profiles(tmp_path: Path) -> None:
-    """The check's distance: different machines, whose data no cache holds, at shares of their own
-    that were not profiled."""
+    """Machines that do not fit any cache, at shares that were not profiled, are close to their
+    profiles."""
     size = {"operations": 400_000, "warm": 200_000, "vm_bytes": 48 << 20, "filled": 0.35}
     chase = {"kernel": "chase", "settings": {"bytes": 16 << 20, "work": 50, "chains": 2}}
     gather = {"kernel": "gather", "settings": {"bytes": 8 << 20, "work": 60}}
@@ -55,10 +55,10 @@ def test_machines_side_by_side_are_as_their_profiles(tmp_path: Path) -> None:
 
     places, all_local = [0.0, 0.25, 0.75], [1.0] * 3
     cycles = round(by_profiles(surfaces, places)[0] * machine(PLATFORM).ghz * 1e9)
-    said = slower(*(by_profiles(surfaces, some) for some in (places, all_local)))
+    predicted = slower(*(by_profiles(surfaces, some) for some in (places, all_local)))
     full = slower(*(together(workloads, some, cycles) for some in (places, all_local)))
-    apart = [abs(a - b) for a, b in zip(said, full, strict=True)]
-    assert said[0] > 3 * said[2] > 0 and max(apart) < 5 and sum(apart) / 3 < 3
+    apart = [abs(a - b) for a, b in zip(predicted, full, strict=True)]
+    assert predicted[0] > 3 * predicted[2] > 0 and max(apart) < 5 and sum(apart) / 3 < 3
 
 
 def test_machines_in_full_share_no_near_line() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines on profiles: surfaces, shared bandwidth, jobs and policies, on surfaces made by hand."""
+"""Mixes of machines by their profiles: surfaces, shared bandwidth, jobs and policies, by hand."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def row(seconds: float, gb_per_s: float = 1.0, far: float = 0.0, misses: float =
 
 
 def by_misses(slowdown: float, gb_per_s: float = 1.0) -> Surface:
-    """So much slower with nothing dedicated, and less the more is, whatever the bandwidth; it
-    asks memory as often as it is slow."""
+    """A surface with this slowdown if nothing is dedicated, which falls with the dedicated share
+    and is independent of bandwidth. Its request rate follows its slowdown."""
     slow = {**row(1 + slowdown, gb_per_s, gb_per_s / 4, 0.5), "requests": slowdown}
     local = {**row(1.0, gb_per_s), "requests": slowdown}
     return Surface({(0.0, 1.0): slow, (1.0, 1.0): local})
@@ -45,8 +45,8 @@ def test_between_what_was_profiled() -> None:
     assert surface.at(0.0).seconds == 2 and surface.at(1.0, 0.5).seconds == 2
     assert surface.at(0.5).seconds == pytest.approx(1.5)
     assert surface.at(0.5).miss_ratio == pytest.approx(0.2)
-    assert surface.at(0.0, 2 / 3).seconds == pytest.approx(3.0)  # half way from 1 to 1/0.5
-    assert surface.at(0.0, 0.25).seconds == pytest.approx(8.0)  # and on as far again
+    assert surface.at(0.0, 2 / 3).seconds == pytest.approx(3.0)  # halfway from 1 to 1/0.5
+    assert surface.at(0.0, 0.25).seconds == pytest.approx(8.0)  # extrapolated by the same distance
     here = surface.at(0.0, 0.25)
     assert here.far_gb_per_s == pytest.approx(0.25) and here.near_gb_per_s == pytest.approx(0.5)
 
@@ -55,7 +55,8 @@ def test_what_others_leave_of_the_bandwidth() -> None:
     half = by_misses(0.0, LOCAL.gb_per_s / 2)
     assert shares([(half, 1.0)]) == [1.0]
     assert shares([(half, 1.0), (by_misses(0.0, 0.0), 1.0)]) == pytest.approx([1.0, 0.5], abs=1e-3)
-    assert shares([(half, 1.0)] * 3) == pytest.approx([1 / 3] * 3, abs=1e-3)  # no less than that
+    # Each gets at least an equal part.
+    assert shares([(half, 1.0)] * 3) == pytest.approx([1 / 3] * 3, abs=1e-3)
     idle = [(by_misses(0.0, 0.0), 1.0)] * 2
     assert shares(idle, (0.0, FAR.gb_per_s / 4)) == pytest.approx([0.75] * 2, abs=1e-3)
     assert shares([]) == []
@@ -66,7 +67,7 @@ def job(name: str, slowdown: float, work: float = inf) -> Job:
 
 
 def truth(readings: Mapping[str, Reading]) -> dict[str, Judged]:
-    """By the name that the tests give."""
+    """An oracle: outliers are those that the tests name so."""
     return {n: Judged(n.startswith("slow"), r.misses) for n, r in readings.items()}
 
 
@@ -79,8 +80,8 @@ def test_without_software_a_machine_is_as_slow_as_its_place() -> None:
 
 @pytest.mark.parametrize("policy", [Policy(truth), Policy(oracle=True)], ids=["loop", "oracle"])
 def test_pages_go_to_who_is_slow(policy: Policy) -> None:
-    """No page is made or lost; what was moved was copied; at the end the slow one has all that a
-    third of two machines is, but for a page, as colours are two."""
+    """No page is created or lost, and moved pages are copied. At the end the slow machine has all
+    dedicated pages, a third of both machines, except one page, because there are two colours."""
     mix = Mix([job("slow", 0.3), job("calm", 0.0)], 0.33, policy)
     done = mix.run(300)
     slow, calm = done.ended
@@ -91,7 +92,7 @@ def test_pages_go_to_who_is_slow(policy: Policy) -> None:
     assert done.copy_s == pytest.approx(done.copied_gb / 10)
     assert 0.3 * 0.34 < slow.slowdown < 0.3 * 0.67 and calm.slowdown == 0
     if not policy.oracle:
-        # The outlier is one all the time, and the other never.
+        # One machine is always an outlier, the other never.
         assert done.right == done.judged == 60 and done.reacted == [10]
 
 
@@ -105,7 +106,7 @@ def test_the_oracle_is_no_worse_than_the_loop() -> None:
 
 
 def test_who_asks_for_a_page_on_the_move_waits() -> None:
-    """A machine that asks often waits for all of the copy, one that never asks for nothing."""
+    """A machine with frequent accesses waits for the whole copy, one without any not at all."""
     waits = []
     for requests in (0.0, 1e9):
         busy = {**row(1.0), "requests": requests, "gb_per_s": 0.0}
@@ -118,7 +119,8 @@ def test_who_asks_for_a_page_on_the_move_waits() -> None:
 
 
 def test_jobs_end_and_are_followed() -> None:
-    """In its place, with its share of dedicated pages; what is cut off at the end is there, too."""
+    """A new job takes the place of an ended one, with its share of dedicated pages. The result also
+    has jobs that the end of the run cuts off."""
     names = iter(("second", "third", "fourth"))
     mix = Mix(
         [job("first", 0.0, 25.0), job("calm", 0.0)], 0.33, Policy(truth),
@@ -138,7 +140,7 @@ def test_phases_by_turns() -> None:
 
 
 def test_jobs_are_drawn_by_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same whoever asks when; of the kinds that a mix has, and one that changes has two."""
+    """Draws depend only on the place and have the mix's kinds; a changing job has two workloads."""
     some = {
         kind: [{"kernel": f"{kind} {i}", "vm_bytes": i << 25, "cores": i} for i in (1, 2, 4)]
         for kind in (*KINDS, OUTLIER)
@@ -157,7 +159,7 @@ def test_jobs_are_drawn_by_place(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_draw_of_sensitivity_is_the_first_that_is_served(monkeypatch) -> None:
-    """Of 30 % at none dedicated a third leaves 20.1, two thirds 9.9; of 12 % less than 5 go."""
+    """Of 30 % of slowdown a third dedicated leaves 20.1, two thirds 9.9; of 12 % less than 5 go."""
     assert [flat_mixes.served([job("a", s)]) for s in (0.3, 0.12, 0.0)] == [True, False, False]
     monkeypatch.setattr(
         flat_mixes, "Draw",
@@ -220,7 +222,7 @@ def test_judged_by_hand() -> None:
 
 
 def test_quick_runs(tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Profiles, forests and mixes, from nothing."""
+    """A quick run makes profiles, forests and mixes without kept results."""
     monkeypatch.setattr(profiles, "FOLDER", tmp_path / "profiles")
     monkeypatch.setattr(flat_mixes, "FORESTS", tmp_path / "forests")
     for name in ("memstrata", "memstrata-sensitivity"):

@@ -27,7 +27,7 @@ def sample(program: str, l3_ns: float, slowdown: float, **more: float) -> Sample
 
 
 def drawn(programs: int, seed: int = 3) -> list[Sample]:
-    """Three of each; one above 5 % where its misses cost more than that."""
+    """Samples of programs, three each; outliers are those whose misses cost more than 5 %."""
     rng = np.random.default_rng(seed)
     found = []
     for p in range(programs):
@@ -44,7 +44,7 @@ def test_the_line() -> None:
     assert line.ratio(160.0) == pytest.approx(0.3)
     assert (line.ratio(50.0), line.ratio(1000.0)) == (0.0, 1.0)
     assert Line.through([sample("a", 120.0, 0.0)] * 2).ratio(300.0) == pytest.approx(0.1)
-    idle = sample("c", 0.0, 0.0)  # no demand load misses: it has no latency, and no say
+    idle = sample("c", 0.0, 0.0)  # no demand load misses, so it has no latency and is left out
     assert Line.through([sample("a", 120.0, 0.0), sample("b", 180.0, 0.0), idle]) == line
     row = features(sample("a", 160.0, 0.0).metrics, line.ratio(160.0))
     assert row == pytest.approx([1.5, 160.0, 50.0, 20.0, 4.0])
@@ -64,7 +64,7 @@ def test_no_program_is_in_both_halves(programs: int, seed: int) -> None:
 
 
 def test_scores_by_hand() -> None:
-    """Of four, one outlier is found and one not, one is called so that is none."""
+    """Of four samples one outlier is found, one is missed, and one is a false positive."""
     samples = [sample(p, 120.0, s) for p, s in zip("abcd", (0.1, 0.2, 0.0, 0.05), strict=True)]
     found = score(samples, [True, False, True, False], 1)
     assert (found.accuracy, found.precision, found.recall) == (0.5, 0.5, 0.5)
@@ -74,7 +74,7 @@ def test_scores_by_hand() -> None:
 
 
 def test_samples_of_a_program_count_as_one() -> None:
-    """Ten samples of it are no ten programs: the interval is as wide as with one each."""
+    """Ten samples of a program do not narrow the interval, because they are dependent."""
     few = [sample(p, 120.0, 0.0) for p in "abcd"]
     called = [True, False, True, False]
     many = [s for s in few for _ in range(10)]
@@ -83,7 +83,7 @@ def test_samples_of_a_program_count_as_one() -> None:
 
 
 def test_training_asks_for_three(tmp_path: Path) -> None:
-    """The forests learn from one half only, and are asked of the other."""
+    """The forests are trained on one half, and predict the other."""
     seen: dict[str, Any] = {}
 
     def ask(request: dict[str, Any]) -> list[list[float]]:
@@ -105,7 +105,7 @@ def test_training_asks_for_three(tmp_path: Path) -> None:
 
 
 def test_figure_9_with_and_without_latencies(tmp_path: Path) -> None:
-    """Programs of which no demand load misses have none, and spoil the correlation."""
+    """Programs without missing demand loads have no latency, and would spoil the correlation."""
 
     def ask(request: dict[str, Any]) -> list[list[float]]:
         return [[0.0] * len(each["rows"]) for each in request["ask"]]
@@ -118,7 +118,7 @@ def test_figure_9_with_and_without_latencies(tmp_path: Path) -> None:
 
 
 def test_captured_programs_are_told_apart(tmp_path: Path) -> None:
-    """Beside all, not in place of them; without any there is no such score."""
+    """Captured programs have an additional score, if there are any."""
 
     def ask(request: dict[str, Any]) -> list[list[float]]:
         return [[1.0] * len(each["rows"]) for each in request["ask"]]
@@ -153,7 +153,7 @@ def as_json(samples: list[Sample]) -> dict[str, Any]:
 
 
 def test_a_forest_is_trained_and_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """scikit-learn, ONNX and onnxruntime in their own environment; the same model again."""
+    """scikit-learn, ONNX and onnxruntime run in another environment; the model is reproducible."""
     path, model = tmp_path / "samples.json", tmp_path / "model"
     path.write_text(json.dumps(as_json(drawn(40))))
     words = ["memstrata", "train", "--samples", str(path), "--out", str(model), "--json"]
@@ -176,8 +176,8 @@ def test_a_forest_is_trained_and_asked(tmp_path: Path, capsys: pytest.CaptureFix
     asked = ["memstrata", "classify", "--model", str(model), "--counters", str(counters)]
     status, out, err = run([*asked, "--json"], capsys)
     assert status == 0, err
-    said = {vm["name"]: vm["is_outlier"] for vm in json.loads(out)["vms"]}
-    assert said == {"calm": False, "slow": True, "now slow": True}
+    is_outlier = {vm["name"]: vm["is_outlier"] for vm in json.loads(out)["vms"]}
+    assert is_outlier == {"calm": False, "slow": True, "now slow": True}
     assert "slow" in run(asked, capsys)[1]
     line = Line(**report["line"])
     row = features(calm, line.ratio(calm["l3_ns"]))
@@ -191,7 +191,7 @@ FIRST = GOOD["samples"][0]
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ({}, "samples is missing"),
         ({"samples": 3}, "samples is 3"),
@@ -217,17 +217,17 @@ FIRST = GOOD["samples"][0]
         "captured",
     ],
 )
-def test_bad_samples(content: object, said: str, tmp_path: Path, capsys) -> None:
+def test_bad_samples(content: object, message: str, tmp_path: Path, capsys) -> None:
     path = tmp_path / "samples.json"
     words = ["memstrata", "train", "--samples", str(path), "--out", str(tmp_path / "model")]
-    assert_refused(path, json.dumps(content), said, words, capsys)
+    assert_refused(path, json.dumps(content), message, words, capsys)
 
 
 VM = {"name": "a", "intervals": [FIRST_METRICS := {n: FIRST[n] for n in outliers.METRICS}]}
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (None, "counters.json"),
         ({"vms": [VM, VM]}, "vms[1]: name"),
@@ -238,7 +238,7 @@ VM = {"name": "a", "intervals": [FIRST_METRICS := {n: FIRST[n] for n in outliers
     ],
     ids=["none", "twice", "empty", "missing", "text", "number"],
 )
-def test_bad_counters(content: object, said: str, tmp_path: Path, capsys) -> None:
+def test_bad_counters(content: object, message: str, tmp_path: Path, capsys) -> None:
     model = tmp_path / "model"
     model.mkdir()
     (model / "model.json").write_text(json.dumps({"line": {"slope": 0.005, "intercept": -0.5}}))
@@ -248,7 +248,7 @@ def test_bad_counters(content: object, said: str, tmp_path: Path, capsys) -> Non
     path = folder / "counters.json"
     path.write_text("{}")
     words = ["memstrata", "classify", "--model", str(model), "--counters", str(path)]
-    assert_refused(path, content and json.dumps(content), said, words, capsys)
+    assert_refused(path, content and json.dumps(content), message, words, capsys)
 
 
 def test_what_is_no_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

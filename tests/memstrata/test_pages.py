@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which pages are dedicated: by hotness and by misses, by hand; the study's quick run."""
+"""The choice of dedicated pages by hotness and by misses, by hand; a quick run of the study."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def of(*parts: Part) -> Pages:
     return Pages(100, 30, parts, 1.0)
 
 
-# asked, missed and walks a second; half of the requests of tiered pages miss.
+# Requests, misses and page walks per second; half of the requests of tiered pages miss.
 BUSY = Part(20, 0.3, 2000, 700, 100)
 CALM = Part(40, 0.3, 400, 140, 100)
 IDLE = Part(20, 0.3, 0, 0, 0)
 
 
 def test_by_hotness_by_hand() -> None:
-    """Of 20 unused pages 6 are dedicated, of IDLE's, too: 12 for the 42 hot tiered ones."""
+    """6 of the 20 unused pages and 6 of IDLE's are dedicated, so 42 hot tiered pages get 12."""
     found = by_hotness(of(BUSY, CALM, IDLE), lambda walks: 2000 if walks else 0)
     part = 0.3 + 0.7 * 12 / 42
     assert found.shares == pytest.approx((part, part, 0.0))
@@ -39,18 +39,18 @@ def test_by_hotness_by_hand() -> None:
 
 
 def test_by_misses_by_hand() -> None:
-    """50 a page of BUSY, 5 of CALM: all of the first, 10 pages of the second."""
+    """BUSY has 50 misses per page and CALM 5: all of BUSY and 10 pages of CALM are dedicated."""
     assert (BUSY.would_miss, CALM.would_miss, IDLE.would_miss) == pytest.approx((50, 5, 0))
     found = by_misses(of(CALM, BUSY, IDLE))
     assert found.shares == pytest.approx((0.25, 1.0, 0.0)) and found.moved == pytest.approx(14)
-    assert Part(10, 1.0, 100, 0, 1).would_miss == 5  # nothing of it can miss: half is assumed
+    assert Part(10, 1.0, 100, 0, 1).would_miss == 5  # none of it can miss, so half is assumed
 
 
 def test_over_time() -> None:
-    """A tenth of the pages in steps of 2 %: 50 s of 300."""
+    """Moving a tenth of the pages in steps of 2 % takes 50 s of 300."""
     assert over_time(0.2, 0.1, 0.0) == pytest.approx(0.1)
     assert over_time(0.2, 0.1, 0.1) == pytest.approx((0.15 * 50 + 0.1 * 250) / 300)
-    assert over_time(0.2, 0.1, 1.2) == pytest.approx(0.175)  # half way in 300 s
+    assert over_time(0.2, 0.1, 1.2) == pytest.approx(0.175)  # halfway in 300 s
 
 
 def test_regions() -> None:
@@ -59,7 +59,7 @@ def test_regions() -> None:
 
 
 def test_chosen_pages_are_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At 40 % of a machine a third of its pages hold nearly all that is used."""
+    """With 40 % of a machine in use, a third of its pages holds nearly all used data."""
     monkeypatch.setattr(profiles, "FOLDER", tmp_path)
     random, local = counted(WORKLOAD, 0.33)
     assert random.unused == pytest.approx(0.6, abs=0.01) and random.parts[0].missed > 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Listing 1 of Memstrata, by hand and by what must hold of any round."""
+"""Listing 1 of Memstrata, by hand and by invariants of any round."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def machines(draw: st.DrawFn) -> list[Vm]:
 
 
 def listing_1(vms: list[Vm], ratio: float) -> list[tuple[str, str, int]]:
-    """The paper's text, line by line, with whole pages and what is known to be dedicated."""
+    """The paper's listing line by line, with whole pages and known dedicated pages."""
 
     def comparator(one: Vm, other: Vm) -> bool:
         if one.is_outlier != other.is_outlier:
@@ -89,7 +89,7 @@ def listing_1(vms: list[Vm], ratio: float) -> list[tuple[str, str, int]]:
     for borrower in range(len(ranked) - 1, 0, -1):
         if not ranked[borrower].is_outlier:
             break
-        to_borrow = min(floor(ranked[borrower].pages * ratio), room(ranked[borrower]))
+        to_borrow = min(floor(ranked[borrower].pages * ratio), headroom(ranked[borrower]))
         while donor < borrower and to_borrow > 0:
             of = ranked[donor]
             has = of.pages if of.dedicated is None else of.dedicated
@@ -109,10 +109,10 @@ def test_a_round_is_listing_1(vms: list[Vm], ratio: float) -> None:
 
 
 def test_nobody_moves_more_pages_than_it_has() -> None:
-    """Also where the product with the step's ratio is rounded up."""
-    most = (1 << 64) - 1
-    assert moved(Vm("a", most, False, 1.0), Vm("b", most, True, 1.0), ratio=1.0) == [
-        ("a", "b", most)
+    """This also holds where the product with the step's ratio is rounded up."""
+    maximum = (1 << 64) - 1
+    assert moved(Vm("a", maximum, False, 1.0), Vm("b", maximum, True, 1.0), ratio=1.0) == [
+        ("a", "b", maximum)
     ]
 
 
@@ -130,27 +130,27 @@ def test_any_round(vms: list[Vm], ratio: float) -> None:
     assert not given_.keys() & taken.keys()
     for counts, bound in (
         (given_, lambda vm: vm.pages if vm.dedicated is None else vm.dedicated),
-        (taken, room),
+        (taken, headroom),
     ):
         for name, pages in counts.items():
             assert pages <= min(floor(by_name[name].pages * ratio), bound(by_name[name]))
 
 
-def room(vm: Vm) -> int:
+def headroom(vm: Vm) -> int:
     return vm.pages - (vm.dedicated or 0)
 
 
 @given(machines())
 def test_nothing_is_left_to_do(vms: list[Vm]) -> None:
-    """The highest outlier got its step, or everyone below it gave theirs."""
+    """The worst outlier got its whole step, or all machines below it gave theirs."""
     found = plan(vms, 0.1)
     ranked = sorted(vms, key=lambda vm: (vm.is_outlier, vm.avg_miss_count))
     if len(ranked) < 2 or not ranked[-1].is_outlier:
         assert found == []
         return
-    most = sum(vm.donates(0.1) for vm in ranked[:-1])
+    maximum = sum(vm.donates(0.1) for vm in ranked[:-1])
     got = sum(m.pages for m in found if m.borrower == ranked[-1].name)
-    assert got == min(ranked[-1].borrows(0.1), most)
+    assert got == min(ranked[-1].borrows(0.1), maximum)
 
 
 def launched(*dedicated: int, new: int, share: float) -> list[tuple[str, str, int]]:
@@ -161,7 +161,7 @@ def launched(*dedicated: int, new: int, share: float) -> list[tuple[str, str, in
 
 
 def test_a_new_machine_gets_the_systems_share() -> None:
-    """30 of its 90 pages (§4.3: 33 %), the same from each; who has less gives what there is."""
+    """It gets 30 of its 90 pages (§4.3: 33 %), equally from each; a machine with less gives all."""
     third = 1 / 3 + 1e-9
     assert launched(50, 50, 50, new=0, share=third) == [
         ("vm0", "n", 10), ("vm1", "n", 10), ("vm2", "n", 10),
@@ -183,7 +183,9 @@ def test_balancing_takes_no_more_than_there_is(has: list[int], new: int, share: 
     parts = {(d if b == "n" else b): pages for d, b, pages in found}
     assert all(0 < pages <= able[int(name[2:])] for name, pages in parts.items())
     assert sum(parts.values()) == min(abs(need), sum(able))
-    free = [parts.get(f"vm{i}", 0) for i, most in enumerate(able) if parts.get(f"vm{i}", 0) < most]
+    free = [
+        parts.get(f"vm{i}", 0) for i, maximum in enumerate(able) if parts.get(f"vm{i}", 0) < maximum
+    ]
     assert not free or max(free) - min(free) <= 1
 
 
@@ -213,7 +215,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ({"vms": 3}, "vms is 3"),
         ({"vms": [], "step_ratio": 1.5}, "step_ratio is 1.5"),
@@ -229,8 +231,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     ],
 )
 def test_what_is_wrong_is_named(
-    content: object, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    content: object, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(written(tmp_path, content)) == 2
     shown = capsys.readouterr()
-    assert said in shown.err and "vms.json" in shown.err and not shown.out
+    assert message in shown.err and "vms.json" in shown.err and not shown.out

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results of Memstrata's studies as they stand: complete, differences explained, missed bars
-and the check's distance said."""
+"""The published results of Memstrata's studies are complete: differences are explained, missed bars
+and the check's distance are reported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from anemone.studies.flat_slowdown import COUNTED, FASTER, SLOWER, WARM
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs/results"
-STUDIES = {  # and the paper's figures
+STUDIES = {  # with the paper's figures
     "flat-slowdown": ("Figure 5",), "flat-interference": ("Figures 6 and 7", "Figure 6"),
     "flat-tpp": ("Figure 11",), "memstrata": ("Figure 10", "Figure 12", "Figure 13"),
     "memstrata-sensitivity": ("Figure 16",), "memstrata-pages": ("Figure 14",),
@@ -39,8 +39,8 @@ def rows(study: str) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_results_are_complete(study: str) -> None:
-    """From no quick run; the page says which figure it repeats, shows its pictures, and says why
-    where the paper has another number."""
+    """Results are of full runs. A page names the figure that it repeats, shows its pictures, and
+    explains differences from the paper."""
     found = result(study)
     page = text(f"docs/results/{study}/README.md")
     assert not found["quick"] and f"`anemone study {study}`, in full" in page
@@ -55,7 +55,7 @@ def test_results_are_complete(study: str) -> None:
 
 @pytest.mark.parametrize("study", ["flat-slowdown", "flat-interference", "flat-tpp"])
 def test_why_is_what_the_study_says(study: str) -> None:
-    """A workload's slowdown differs for one of the study's two reasons, or one of its own."""
+    """Each difference has one of the study's two reasons, or a specific one."""
     own = {_P95, f"they are: program: awk; {_TOUCHED}", "of seven categories, and captured",
            "scans here are Linux's limit", "the paper's core also scans and demotes"}  # fmt: skip
     for row in result(study)["rows"]:
@@ -64,8 +64,8 @@ def test_why_is_what_the_study_says(study: str) -> None:
 
 
 def test_profiles_are_as_long_as_the_study_says() -> None:
-    said = result("flat-slowdown")["constants"]["operations of a workload"]
-    assert said == f"{COUNTED:,}, {WARM:,} before"
+    operations = result("flat-slowdown")["constants"]["operations of a workload"]
+    assert operations == f"{COUNTED:,}, {WARM:,} before"
     assert f"{COUNTED:,} operations" in text("docs/memstrata.md")
 
 
@@ -78,8 +78,8 @@ def test_four_columns_with_and_without_miss_counters() -> None:
 
 
 def test_miss_counters_in_the_common_mixes() -> None:
-    """They are run in all of them, are no worse than no software, and no better than the oracle by
-    more than what a step takes."""
+    """Miss counters ran in all common mixes. They are no worse than no software, and better than
+    the oracle by no more than a step."""
     found = rows("memstrata")
     worst = [found[f"Figure 10, the common mixes: the worst, {p}"]["here"] for p in POLICIES]
     nothing, memstrata, counters, oracle = worst
@@ -88,7 +88,7 @@ def test_miss_counters_in_the_common_mixes() -> None:
 
 
 def test_every_missed_bar_is_said() -> None:
-    """The paper's worst outlier and processor time, where Memstrata does not reach them here."""
+    """The README's missed bars include every worst machine of Memstrata above the paper's."""
     readme = text("README.md")
     (missed,) = re.findall(r"\*\*Bars still missed:\*\*(.*?)No FPGA has run it", readme)
     for what, row in rows("memstrata").items():
@@ -113,17 +113,17 @@ def test_the_pages_table_is_the_studies() -> None:
 
 
 def test_the_checks_distance_is_said() -> None:
-    """Of five mixes at first and at last; each mix's six machines are in its table."""
+    """The page has the distances of five mixes at the first and last state, six machines each."""
     found = rows("memstrata-check")
     page = text("docs/memstrata.md")
-    mean, most, alike = (
+    mean, maximum, alike = (
         found[what]["here"]
         for what in (
             "profiles less full: mean of the distances", "profiles less full: the largest distance",
             "machines alike above 5 % or not",
         )
     )  # fmt: skip
-    assert f"{mean:.1f} points apart on average, {most:.1f} at most" in page
+    assert f"{mean:.1f} points apart on average, {maximum:.1f} at most" in page
     assert f"{alike:.0f} % of the machines" in page
     mixes = {what.split(",")[0] for what in found if ": the worst, by full" in what}
     assert len(mixes) == 5

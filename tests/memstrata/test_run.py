@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`anemone memstrata run`: what perf and anemonectl print, HOST.toml, and the simulator's plan."""
+"""`anemone memstrata run`: output of perf and anemonectl, HOST.toml, and the simulator's plan."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from anemone.studies.mixes import Mix, Policy
 from tests.commands import assert_refused, one_line, run
 from tests.memstrata.test_mixes import job
 
-# A second of a core at 3 GHz half the time (TSC 2 GHz): 300 cycles a miss of the L3, 150 of the
-# L2, 60 a walk; 7 requests and 4 misses of the L2 in a thousand instructions.
+# A second of a core that runs at 3 GHz half of the time (TSC 2 GHz). An L3 miss takes 300 cycles,
+# an L2 miss 150 and a page walk 60; 7 requests and 4 L2 misses per thousand instructions.
 CORE = {
     "instructions": 1e9, "cycles": 1.5e9, "ref_tsc": 1e9, "tsc": 2e9, "l3_pending": 3e8,
     "l3_reads": 1e6, "l2_pending": 6e8, "l2_reads": 4e6, "walk_cycles": 6e6, "walks": 1e5,
@@ -36,7 +36,7 @@ CORE = {
 
 
 def printed(t: float, cores: Mapping[int, dict] | None = None) -> list[str]:
-    """As `perf stat -A -x, -I` does."""
+    """The output of `perf stat -A -x, -I`."""
     cores = cores or {0: CORE, 3: CORE}
     return [
         f"     {t:.9f},CPU{c},{v:.0f},,{n},1000000000,100.00,,"
@@ -61,13 +61,13 @@ def test_metrics_by_hand() -> None:
 
 def test_every_event_is_asked_for_with_those_it_is_compared_to() -> None:
     words = asked()
-    told = " ".join(words)
-    assert all(f"name={n}/" in told or n in ("instructions", "cycles") for n in EVENTS)
+    text = " ".join(words)
+    assert all(f"name={n}/" in text or n in ("instructions", "cycles") for n in EVENTS)
     assert any("name=l3_pending/,cpu/" in word and "name=l3_reads/}" in word for word in words)
 
 
 def command(folder: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in for a program, first in the path."""
+    """A replacement for a program, first in PATH."""
     (folder / name).write_text("#!/bin/sh\n" + text)
     (folder / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(folder), prepend=":")
@@ -121,7 +121,7 @@ def test_a_host_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("[[vm]]", "[vm]", "TOML is wrong"),
         ('cores = "3"', 'cores = "1-3"', 'line 12: vm[1]: cores is "1-3"'),
@@ -139,11 +139,11 @@ def test_a_host_is_read(tmp_path: Path) -> None:
         ("interval = 0.5", "page_bytes = 5000", "line 3: page_bytes is 5000"),
     ],
 )
-def test_a_bad_host(old: str, new: str, said: str, tmp_path: Path, capsys) -> None:
+def test_a_bad_host(old: str, new: str, message: str, tmp_path: Path, capsys) -> None:
     words = ["memstrata", "run", "--dry-run", "--host", str(tmp_path / "host.toml"),
              "--model", "m"]  # fmt: skip
     content = HOST.replace(old, new, 1 if old != "[[vm]]" else 2)
-    assert_refused(tmp_path / "host.toml", content, said, words, capsys)
+    assert_refused(tmp_path / "host.toml", content, message, words, capsys)
 
 
 def metrics(l3_ns: float = 100.0) -> dict[str, float]:
@@ -155,7 +155,7 @@ def judged(name: str, misses: float | None = None) -> Measured:
 
 
 def test_misses_are_those_of_the_machines_regions() -> None:
-    """By difference, from the first call on; a device that was reset began anew."""
+    """Misses are differences from the first call on; after a device's reset they start again."""
     reads = iter([
         {(0, 0): 5, (1, 0): 7}, {(0, 0): 6, (1, 0): 7, (2, 1): 10, (9, 0): 99},
         {(0, 0): 6, (1, 0): 3, (2, 1): 10},
@@ -168,7 +168,7 @@ def test_misses_are_those_of_the_machines_regions() -> None:
 
 @pytest.mark.parametrize("done", [True, False])
 def test_what_would_be_exchanged(done: bool) -> None:
-    """Taken for done, the lender runs out of pages; else each round begins anew."""
+    """If exchanges count as done the donor runs out of pages; otherwise each round starts again."""
     some = [{vm.name: judged(vm.name, 100.0) for vm in FILE.machines}] * 5
     found = list(rounds(FILE, None, iter(some), done))
     pages = [[m.exchange.pages for m in r.moved] for r in found]
@@ -183,7 +183,7 @@ def test_what_would_be_exchanged(done: bool) -> None:
 
 
 def test_which_pages_should_be_dedicated() -> None:
-    """Where a region is a page: those that miss most, each in one exchange only."""
+    """If regions are pages, those with most misses are listed, each in one exchange only."""
     first, slow = FILE.machines
     regions = tuple(range(100, 200))
     other = replace(first, name="more", regions=())
@@ -208,7 +208,7 @@ def test_which_pages_should_be_dedicated() -> None:
 
 
 def test_processor_time_is_that_of_all_processes(tmp_path: Path) -> None:
-    """Of this one, of what it waited for, and of what it started and still runs."""
+    """Processor time of the process, its ended children, and its running children."""
 
     def process(pid: int, parent: int, times: str) -> None:
         (tmp_path / str(pid)).mkdir()
@@ -227,18 +227,18 @@ def test_processor_time_is_that_of_all_processes(tmp_path: Path) -> None:
 
 
 def by_requests(readings: Mapping[str, Reading]) -> dict[str, Judged]:
-    """Jobs made by hand ask memory as often as they are slow."""
+    """The request rate of the jobs by hand follows their slowdown."""
     return {n: Judged(r.metrics["requests"] > 0.05, r.misses) for n, r in readings.items()}
 
 
 def test_the_plan_is_the_simulators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the counters that the simulator's machines had, through files: the same exchanges."""
+    """The counters of the simulator's machines, through files, give the same exchanges."""
     jobs = [job("a", 0.5), job("b", 0.2), job("c", 0.04), job("d", 0.0)]
     mix = Mix(jobs, 0.33, Policy(by_requests))
     seen: list[dict[str, Measured]] = []
     there, before = [], {}
     its_round = mix.host.round
-    monkeypatch.setattr(mix.host, "_given", list)  # what is free is not a dry run's
+    monkeypatch.setattr(mix.host, "_given", list)  # a dry run has no free pages
 
     def watched(readings: Mapping[str, Reading]) -> list:
         if not before:
@@ -267,7 +267,7 @@ def test_the_plan_is_the_simulators(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def in_files(folder: Path, host: str = HOST, **changed: object) -> list[str]:
-    """The command on HOST and two intervals of its machines."""
+    """Files of the command: HOST, and two intervals of its machines."""
     (folder / "host.toml").write_text(host)
     rows = [{vm.name: judged(vm.name, 100.0) for vm in FILE.machines}] * 2
     content = counters(rows)
@@ -280,9 +280,9 @@ def in_files(folder: Path, host: str = HOST, **changed: object) -> list[str]:
 
 
 def test_the_command(tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Misses are anemonectl's, where HOST.toml names a telemetry."""
-    said = json.dumps({"counters": [{"region": 1, "offset": 0, "value": 9}]})
-    command(tmp_path, "anemonectl", f"echo '{said}'\n", monkeypatch)
+    """Misses come from anemonectl if HOST.toml names a telemetry."""
+    content = json.dumps({"counters": [{"region": 1, "offset": 0, "value": 9}]})
+    command(tmp_path, "anemonectl", f"echo '{content}'\n", monkeypatch)
     words = in_files(tmp_path)
     status, out, err = run([*words, "--json"], capsys)
     assert status == 0, err
@@ -294,7 +294,7 @@ def test_the_command(tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[
 
 
 def test_what_perf_has_is_recorded(tmp_path: Path, monkeypatch, capsys) -> None:
-    """A live run; its record is what another run plays, and is judged alike."""
+    """A live run's record gives the same decisions when another run replays it."""
     cores = {0: CORE, 1: CORE, 3: {**CORE, "l3_pending": 6e8}}
     rows = "\n".join([*printed(1.0, cores), *printed(2.0, cores)])
     command(tmp_path, "perf", f"cat >&2 <<'E'\n{rows}\nE\nexec sleep 60\n", monkeypatch)
@@ -315,11 +315,11 @@ def test_what_perf_has_is_recorded(tmp_path: Path, monkeypatch, capsys) -> None:
     live = [*words, "--intervals", "1", "--record", str(kept)]
     status, out, err = run(live, capsys)
     assert status == 0, err
-    told = json.loads(out)
-    assert [vm["is_outlier"] for vm in told["vms"]] == [False, True]
-    assert told["exchanges"][0]["pages"] == 10
+    report = json.loads(out)
+    assert [vm["is_outlier"] for vm in report["vms"]] == [False, True]
+    assert report["exchanges"][0]["pages"] == 10
     status, out, err = run([*words, "--counters", str(kept)], capsys)
-    assert status == 0 and json.loads(out)["exchanges"] == told["exchanges"], err
+    assert status == 0 and json.loads(out)["exchanges"] == report["exchanges"], err
     (model / "model.json").write_text(json.dumps({"line": line, "counted": True}))
     (tmp_path / "host.toml").write_text(
         HOST.replace('telemetry = "misses"', "")
@@ -331,24 +331,27 @@ def test_what_perf_has_is_recorded(tmp_path: Path, monkeypatch, capsys) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "words", "said"),
+    ("changed", "words", "message"),
     [
         ({"is_outlier": 1}, [], "is_outlier is 1"),
         ({"instructions": -1}, [], "instructions is -1"),
         ({"more": 1}, [], "more is 1"),
     ],
 )
-def test_bad_records(changed: dict, words: list[str], said: str, tmp_path: Path, capsys) -> None:
+def test_bad_records(changed: dict, words: list[str], message: str, tmp_path: Path, capsys) -> None:
     argv = in_files(tmp_path, **changed) + words
     status, out, err = run(argv, capsys)
-    assert (status, out) == (2, "") and said in err and "counters.json" in err
+    assert (status, out) == (2, "") and message in err and "counters.json" in err
 
 
 def test_a_record_that_cannot_be_written(tmp_path: Path, capsys) -> None:
     argv = in_files(tmp_path)
-    for there, said in ((tmp_path, "not a regular file"), (tmp_path / "host.toml/x", "directory")):
+    for there, message in (
+        (tmp_path, "not a regular file"),
+        (tmp_path / "host.toml/x", "directory"),
+    ):
         status, out, err = run([*argv, "--record", str(there)], capsys)
-        assert (status, out) == (2, "") and "--record is" in err and said in err
+        assert (status, out) == (2, "") and "--record is" in err and message in err
 
 
 def test_machines_are_those_of_the_host(tmp_path: Path, capsys) -> None:
@@ -362,7 +365,7 @@ def test_machines_are_those_of_the_host(tmp_path: Path, capsys) -> None:
 
 
 def test_the_command_needs_no_compiler(tmp_path: Path) -> None:
-    """A host has a Python, but what numba loads it need not have."""
+    """A host has Python, but not the libraries that numba loads."""
     words = in_files(tmp_path, HOST.replace('telemetry = "misses"\n', "").replace(
         'regions = "0,2-3"', "").replace('regions = "1"', ""))  # fmt: skip
     program = "import sys; sys.modules['numba'] = None; from anemone.cli import main; main()"

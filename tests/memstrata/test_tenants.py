@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Misses by machine as NEMO's rule counts them on flat memory's golden model."""
+"""Misses by machine, counted by NEMO's rule on flat memory's golden model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from anemone.studies.flat_mixes import KINDS, OUTLIER
 from anemone.studies.memstrata import COMMON, run_mix
 from anemone.studies.mixes import Mix, Policy
 from anemone.studies.surfaces import Surface
-from anemone.studies.tenants import ASKED, MOST, Tenants
+from anemone.studies.tenants import ASKED, MAX_MACHINES, Tenants
 from tests.memstrata.test_mixes import job, row
 
 
@@ -32,7 +32,8 @@ def reading(requests: float, misses: float) -> Reading:
 
 
 def test_what_misses_is_counted(tenants: Tenants) -> None:
-    """To a part in ASKED, in every interval anew, whoever came and went meanwhile."""
+    """Counts are exact to a part in ASKED, start again each interval, and survive other machines'
+    starts and ends."""
     first = {"a": reading(1e6, 0.0), "b": reading(2e6, 1e6), "idle": reading(0.0, 0.0)}
     assert tenants.count(first) == first
     later = {"b": reading(1e6, 1e6), "c": reading(1e6, 0.3e6), "a": reading(4e6, 1e3)}
@@ -42,11 +43,11 @@ def test_what_misses_is_counted(tenants: Tenants) -> None:
     assert found["b"].misses == 1e6 and found["c"].misses == pytest.approx(0.3e6)
     assert tenants.count(first) == first
     with pytest.raises(ValueError, match="65 machines"):
-        tenants.count(dict.fromkeys(map(str, range(MOST + 1)), first["a"]))
+        tenants.count(dict.fromkeys(map(str, range(MAX_MACHINES + 1)), first["a"]))
 
 
 def decisions(engine: str) -> list[tuple[list[tuple], dict[str, float]]]:
-    """Of a mix by what is counted: exchanges of each interval, and misses."""
+    """A mix's exchanges in each interval, with the misses that decided them."""
     found = []
     with contextlib.closing(Tenants(engine)) as device:
 
@@ -77,7 +78,7 @@ def test_a_mix_is_led_by_what_is_counted() -> None:
 
 
 def loads_nothing(slowdown: float) -> Surface:
-    """A machine whose stores miss near memory and none of its loads: it has no L3 miss latency."""
+    """A machine of which only stores miss near memory, so it has no L3 miss latency."""
     base = {"l3_ns": 0.0, "requests": 20.0}
     return Surface({
         (0.0, 1.0): {**row(1 + slowdown, misses=0.5 if slowdown else 0.0), **base},
@@ -89,8 +90,8 @@ def loads_nothing(slowdown: float) -> Surface:
 def test_counters_find_in_a_common_mix_whom_no_latency_shows(
     mix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The study's own run: by the line over the latency nobody is an outlier and the worst machine
-    stays as it is, above 30 %; by counted misses it is found, and ends below 6 % (§6.1)."""
+    """In the study's run the latency's threshold finds no outlier, and the worst machine stays
+    above 30 %. Counted misses find it, and it ends below 6 % (§6.1)."""
     some = {kind: [{"kernel": kind, "vm_bytes": 1 << 27, "cores": 2}] for kind in (*KINDS, OUTLIER)}
     monkeypatch.setattr(flat_mixes, "choice", lambda quick, seed: some)
     monkeypatch.setattr(
@@ -116,6 +117,6 @@ def test_counters_find_in_a_common_mix_whom_no_latency_shows(
     assert worst["miss counters"] < 6
     guessed, counted = found["Memstrata"], found["miss counters"]
     assert guessed["intervals"] == [] and counted["intervals"] == [1.0]
-    assert guessed["copied_gb"] < 0.1 < counted["copied_gb"]  # a launch moves some odd pages
+    assert guessed["copied_gb"] < 0.1 < counted["copied_gb"]  # a launch also moves a few pages
     assert guessed["judged"] == counted["judged"] == 30 * 6
     assert guessed["right"] == 30 * 5 < counted["right"]

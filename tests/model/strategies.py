@@ -96,12 +96,12 @@ def tables(draw: st.DrawFn, geometry: Geometry, width: int) -> list[tuple[int, i
 
 
 @st.composite
-def events(draw: st.DrawFn, most: int = 60) -> tuple[np.ndarray, np.ndarray]:
+def events(draw: st.DrawFn, maximum: int = 60) -> tuple[np.ndarray, np.ndarray]:
     """addr and write columns, mostly with few repeated addresses."""
-    n = draw(st.integers(most // 2, most) | st.integers(0, most))
+    n = draw(st.integers(maximum // 2, maximum) | st.integers(0, maximum))
     rng = np.random.default_rng(draw(st.integers(0, 1 << 32)))
     addr = rng.integers(0, SPACE, n, np.uint64)
     if draw(st.booleans()):  # the first or last bytes of pages, at the borders of ranges
         addr = addr & np.uint64(0xF000) | np.uint64(0xFFF) * (addr & np.uint64(1))
-    few = draw(st.sampled_from([1, 2, 5, most]))
+    few = draw(st.sampled_from([1, 2, 5, maximum]))
     return rng.choice(addr[:few], n) if n else addr, rng.random(n) < 0.5

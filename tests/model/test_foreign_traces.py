@@ -74,7 +74,7 @@ def test_gaps(
 
 
 @pytest.mark.parametrize(
-    ("text", "clock", "said"),
+    ("text", "clock", "message"),
     [
         ("40 READ 0\n80 FETCH 1\n", None, 'line 2: op is "FETCH"; allowed: of DRAMsim3 READ'),
         ("40 READ 0\n8g READ 1\n", None, 'line 2: addr is "8g"'),
@@ -91,10 +91,10 @@ def test_gaps(
         ("addr,write\n64,1\n", 1.0, "--clock-ns is 1.0; allowed: a trace of another simulator"),
     ],
 )
-def test_bad_lines(tmp_path: Path, text: str, clock: float | None, said: str) -> None:
+def test_bad_lines(tmp_path: Path, text: str, clock: float | None, message: str) -> None:
     with pytest.raises(InputError) as caught:
         read(tmp_path, text, clock)
-    assert said in one_line(caught.value)
+    assert message in one_line(caught.value)
 
 
 def test_lines_are_numbered_through_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,13 +104,13 @@ def test_lines_are_numbered_through_blocks(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("packed", "said"), [(gzip.compress(b"addr,write\n0,0\n"), "compressed by gzip; .* gunzip"),
+    ("packed", "message"), [(gzip.compress(b"addr,write\n0,0\n"), "compressed by gzip; .* gunzip"),
                          (b"\x28\xb5\x2f\xfd\x04\x00", "compressed by zstd; .* unzstd")],
     ids=["gzip", "zstd"],  # gzip's header contains the time, which differs between workers
 )  # fmt: skip
-def test_what_was_packed(tmp_path: Path, packed: bytes, said: str) -> None:
+def test_what_was_packed(tmp_path: Path, packed: bytes, message: str) -> None:
     (tmp_path / "t").write_bytes(packed)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         read_trace(tmp_path / "t", GEOMETRY)
 
 

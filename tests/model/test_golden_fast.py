@@ -230,14 +230,14 @@ def test_what_is_not_there_is_refused() -> None:
         with pytest.raises(IndexError, match="counters are whole numbers of 0 to 31"):
             t.read(index, effect=True)
     table = t._table.tolist()
-    for key, base, said in (
+    for key, base, message in (
         (4, 0, "key 4: 0 to 3"),
         (-1, 0, "key -1: 0 to 3"),
         (0, 32, "base 32: 0 to 31"),
         (np.array([1, 4]), 0, "key .*: 0 to 3"),
         (np.array([1, 2]), np.array([0, -1]), "base .*: 0 to 31"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             t.set_translation(key, base)
     assert t._table.tolist() == table
     with pytest.raises(ValueError, match="2 addresses, 1 flags"):

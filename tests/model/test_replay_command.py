@@ -103,15 +103,15 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("name", "content", "said"), BAD)
+@pytest.mark.parametrize(("name", "content", "message"), BAD)
 def test_bad_input(
-    files: Path, capsys: pytest.CaptureFixture[str], name: str, content: str | None, said: str
+    files: Path, capsys: pytest.CaptureFixture[str], name: str, content: str | None, message: str
 ) -> None:
-    assert_refused(files / name, content, said, arguments(files), capsys)
+    assert_refused(files / name, content, message, arguments(files), capsys)
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         (["--channels", "3"], "command line: --channels: channels is 3; allowed: 1, 2 or 4"),
         (["--states", "12"], "--states: states is 12"),
@@ -128,11 +128,11 @@ def test_bad_input(
     ],
 )
 def test_bad_command_line(
-    files: Path, capsys: pytest.CaptureFixture[str], more: list[str], said: str
+    files: Path, capsys: pytest.CaptureFixture[str], more: list[str], message: str
 ) -> None:
     status, out, err = run(arguments(files, *more), capsys)
     assert (status, out) == (2, "")
-    assert err.count("\n") == 1 and said in err, err
+    assert err.count("\n") == 1 and message in err, err
     assert not (files / "out").exists()
 
 

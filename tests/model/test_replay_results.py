@@ -141,10 +141,10 @@ def test_no_rows(tmp_path: Path) -> None:
 def test_differences() -> None:
     assert differences(result(), result(cycles=5, seconds=1.0)) == []
     other = result([*STATES[:3], (1, 0, 1, 3)], READS[:3], counters=(COUNTERS[0], Counters("b")))
-    said = "\n".join(differences(result(), other))
-    assert "states: row 4:" in said and "'value': 3" in said
-    assert "reads: 4 and 3 non-zero values" in said and "no row" in said
-    assert "Counters(name='b', matched=5" in said
+    text = "\n".join(differences(result(), other))
+    assert "states: row 4:" in text and "'value': 3" in text
+    assert "reads: 4 and 3 non-zero values" in text and "no row" in text
+    assert "Counters(name='b', matched=5" in text
     assert differences(result(events=1), result()) == ["events: 1 and 30"]
 
 

@@ -36,7 +36,7 @@ map = [[0, 0],
        [7, 63]]
 read_every = 100
 """
-LEAST = """\
+MINIMAL = """\
 [[rule]]
 name = "least"
 type = "R"
@@ -68,7 +68,7 @@ def test_every_field() -> None:
 
 
 def test_optional_fields_and_two_rules() -> None:
-    first, rule = parse(GOOD + LEAST)
+    first, rule = parse(GOOD + MINIMAL)
     assert first.name == "hot"
     assert fields(rule) == {
         "name": "least", "type": "R", "start": 64, "end": 128, "near": "any",
@@ -109,7 +109,7 @@ def test_a_hash() -> None:
     rule = hashed(good, built)
     assert (rule.hash_multiplier, rule.hash_size) == (0x1234567, 7)
     assert fields(parse_rules(rule_toml(rule, built), "r", built)[0]) == fields(rule)
-    for value, geometry, said in (
+    for value, geometry, message in (
         (good, GEOMETRY, "allowed: no hash, as none is built in"),
         ("{ multiplier = 2, size = 7 }", built, "multiplier is 2; allowed: an odd number"),
         (
@@ -124,24 +124,24 @@ def test_a_hash() -> None:
         with pytest.raises(InputError) as error:
             hashed(value, geometry)
         one_line(error.value)
-        assert said in str(error.value), str(error.value)
+        assert message in str(error.value), str(error.value)
 
 
 def test_identity_stops_at_the_counters_too() -> None:
-    (rule,) = parse_rules(LEAST, "r", Geometry(states=16, table=64))
+    (rule,) = parse_rules(MINIMAL, "r", Geometry(states=16, table=64))
     assert len(rule.map) == 16
 
 
 def test_read_effect_ops_and_tables_by_header() -> None:
-    text = LEAST + '[rule.read_effect]\nop = "shr"\noperand = 1\n[rule.notify]\nop = "none"\n'
+    text = MINIMAL + '[rule.read_effect]\nop = "shr"\noperand = 1\n[rule.notify]\nop = "none"\n'
     (rule,) = parse(text)
     assert (rule.effect_op, rule.effect_operand, rule.notify_op) == ("shr", 1, "none")
 
 
 def test_operands_that_do_not_fit_are_told_not_refused() -> None:
-    (said,) = truncated_operands(parse(GOOD))
-    assert "notify.operand 0xffffffffffffffff" in said and "0xffff is used" in said
-    assert truncated_operands(parse(LEAST)) == []
+    (warning,) = truncated_operands(parse(GOOD))
+    assert "notify.operand 0xffffffffffffffff" in warning and "0xffff is used" in warning
+    assert truncated_operands(parse(MINIMAL)) == []
 
 
 # (text in GOOD, its replacement, place, field, value, a part of the allowed values)
@@ -227,10 +227,10 @@ def test_bad_field(old: str, new: str, place: str, field: str, value: str, allow
 
 
 def test_names_and_numbers_of_rules() -> None:
-    said = r'r.toml: rule 2 "hot" (line 17): name is "hot"; allowed: a name of its own (rule 1'
-    with pytest.raises(InputError, match="^" + re.escape(said)):
+    message = r'r.toml: rule 2 "hot" (line 17): name is "hot"; allowed: a name of its own (rule 1'
+    with pytest.raises(InputError, match="^" + re.escape(message)):
         parse(GOOD + GOOD)
-    third = GOOD + LEAST + LEAST.replace("least", "third")
+    third = GOOD + MINIMAL + MINIMAL.replace("least", "third")
     with pytest.raises(InputError, match=r'^r.toml: rule 3 "third" \(line 22\): rule is number 3'):
         parse(third)
     for text in ("", "rule = []", "rule = 3", "[rule]\n", "rule = [3]"):
@@ -281,7 +281,7 @@ def test_what_is_not_built_in() -> None:
         ('read_effect = { op = "reset", value = 0 }', "none, add, max"),
     ):
         field = bad.split(" ")[0]
-        kept = [line for line in LEAST.splitlines() if not line.startswith(field)]
+        kept = [line for line in MINIMAL.splitlines() if not line.startswith(field)]
         text = "\n".join([*kept, bad])
         parse_rules(text, "r", GEOMETRY)
         with pytest.raises(InputError, match=field) as error:

@@ -72,7 +72,7 @@ def test_traces_that_do_not_fit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("last", "said"),
+    ("last", "message"),
     [
         ("-5,0", f'row {ROWS + 1} (line {2 * ROWS + 2}): addr is "-5"'),
         ("0x40000000,0", f'row {ROWS + 1} (line {2 * ROWS + 2}): addr is "0x40000000"'),
@@ -84,7 +84,7 @@ def test_traces_that_do_not_fit() -> None:
     ],
 )
 def test_rows_and_lines_are_the_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: str, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: str, message: str
 ) -> None:
     """For all block sizes: few rows, less than a row, the whole file."""
     lines = "addr,write\n" + "64,1\n\n" * ROWS
@@ -95,18 +95,18 @@ def test_rows_and_lines_are_the_files(
         with pytest.raises(InputError) as caught:
             for batch in batches(tmp_path / "t", GEOMETRY, 10):
                 seen += len(batch)
-        assert said in one_line(caught.value)
+        assert message in one_line(caught.value)
         assert seen <= ROWS and (block > 100 or seen > ROWS - 100)
 
 
 def test_what_is_wrong_with_a_file_is_said_by_its_first_batch(tmp_path: Path) -> None:
-    for text, said in (
+    for text, message in (
         ("", "size is 0 bytes"),
         ("addr,write\n", "trace is empty"),
         ("?", "header"),
     ):
         (tmp_path / "t").write_text(text)
-        with pytest.raises(InputError, match=said):
+        with pytest.raises(InputError, match=message):
             next(batches(tmp_path / "t", GEOMETRY))
     with pytest.raises(InputError, match="content is No such file"):
         next(batches(tmp_path / "no", GEOMETRY))
@@ -227,7 +227,7 @@ print(rows, most() - before)
 """
 
 
-MOST = 90  # MiB; threads and allocators make it 0 to 50
+MAX_GROWTH = 90  # MiB; threads and allocators make it 0 to 50
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -247,9 +247,9 @@ def test_memory_does_not_grow_with_the_trace(tmp_path: Path, kind: str) -> None:
         with pq.ParquetWriter(path, table.schema) as writer:
             for _ in range(rows // 1_000_000):
                 writer.write_table(table)
-    said = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", READ, path], capture_output=True, text=True, check=True
     )
-    read, grown = map(int, said.stdout.split())
+    read, grown = map(int, output.stdout.split())
     assert read == rows
-    assert grown < MOST
+    assert grown < MAX_GROWTH

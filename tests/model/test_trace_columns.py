@@ -115,8 +115,8 @@ def test_bad_values_in_csv(tmp_path: Path, name: str, value: str, allowed: str) 
     (tmp_path / "t").write_text(f"addr,{name},write\n0,{good},0\n\n0,{value},0\n0,?,0\n")
     with pytest.raises(InputError) as caught:
         read_trace(tmp_path / "t", GEOMETRY)
-    said = f'row 2 (line 4): {name} is "{value}"; allowed: {allowed}'
-    assert one_line(caught.value).endswith(said)
+    message = f'row 2 (line 4): {name} is "{value}"; allowed: {allowed}'
+    assert one_line(caught.value).endswith(message)
 
 
 def test_a_number_too_large_comes_before_what_is_wrong_behind_it(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_number_too_large_comes_before_what_is_wrong_behind_it(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("column", "said"),
+    ("column", "message"),
     [
         ({"gap_ns": [1.0, -1.5]}, "row 2: gap_ns is -1.5; allowed: a finite number of 0 or more"),
         ({"gap_ns": [1.0, float("nan")]}, "row 2: gap_ns is nan; allowed: a finite"),
@@ -147,8 +147,8 @@ def test_a_number_too_large_comes_before_what_is_wrong_behind_it(tmp_path: Path)
         ({"kind": pa.array(["nt", "no"]).dictionary_encode()}, 'row 2: kind is "no"'),
     ],
 )  # fmt: skip
-def test_bad_values_in_parquet(tmp_path: Path, column: dict, said: str) -> None:
+def test_bad_values_in_parquet(tmp_path: Path, column: dict, message: str) -> None:
     pq.write_table(pa.table({"addr": [0, 0], "write": [0, 0], **column}), tmp_path / "t")
     with pytest.raises(InputError) as caught:
         read_trace(tmp_path / "t", GEOMETRY)
-    assert said in one_line(caught.value)
+    assert message in one_line(caught.value)

@@ -65,7 +65,7 @@ def test_csv(tmp_path: Path, text: str, expected: dict) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "file: size is 0 bytes; allowed: a header line"),
         ("addr,write\n", "file: trace is empty; allowed: at least one row"),
@@ -105,10 +105,10 @@ def test_csv(tmp_path: Path, text: str, expected: dict) -> None:
         ("addr,write\n1,0\n\0\0", "row 2 (line 3): addr is "),
     ],
 )  # fmt: skip
-def test_bad_csv(tmp_path: Path, text: str | bytes, said: str) -> None:
+def test_bad_csv(tmp_path: Path, text: str | bytes, message: str) -> None:
     with pytest.raises(InputError) as caught:
         read(tmp_path, text)
-    assert said in one_line(caught.value)
+    assert message in one_line(caught.value)
 
 
 @pytest.mark.parametrize("kind", ["uint64", "int64", "uint32", "int32"])
@@ -133,7 +133,7 @@ FLAG = pa.array([True])
 
 
 @pytest.mark.parametrize(
-    ("given_columns", "said"),
+    ("given_columns", "message"),
     [
         ({"addr": ONE}, "schema: column write is missing"),
         ({"addr": ONE, "write": FLAG, "pid": ONE}, 'schema: column is "pid"'),
@@ -157,10 +157,10 @@ FLAG = pa.array([True])
          "file: trace is empty"),
     ],
 )  # fmt: skip
-def test_bad_parquet(tmp_path: Path, given_columns: dict, said: str) -> None:
+def test_bad_parquet(tmp_path: Path, given_columns: dict, message: str) -> None:
     with pytest.raises(InputError) as caught:
         read(tmp_path, parquet(**given_columns), "t.parquet")
-    assert said in one_line(caught.value)
+    assert message in one_line(caught.value)
 
 
 def test_parquet_with_a_column_twice(tmp_path: Path) -> None:

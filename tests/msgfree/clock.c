@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI's clock, preloaded: what is timed takes 3 seconds and 1 second by turns.
+// Preloaded MPI_Wtime: intervals take 3 seconds and 1 second in turn.
 double MPI_Wtime(void) {
     static int calls;
     const int call = calls++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receives that a tracer may get wrong, each known by its tag. A rank sends to itself.
+// Difficult receives for a tracer, identified by their tags. A rank sends to itself.
 //
 //     corners types|ends|sites|spawn
 //     corners REQUESTS Testany|Testall|Testsome|Waitany|Waitsome...
@@ -14,12 +14,12 @@ static double in[512], out[512];
 static MPI_Request requests[MANY + 1];
 static char small[MANY];
 
-// To oneself, `packed` bytes; `count` items of the type are posted.
+// Sends `packed` bytes to itself; the receive is posted for `count` items of the type.
 static void exchange(int tag, int count, MPI_Datatype type, int packed) {
     MPI_Type_commit(&type);
     MPI_Sendrecv(out, packed, MPI_BYTE, 0, tag, in, count, type, 0, tag, MPI_COMM_SELF,
                  MPI_STATUS_IGNORE);
-    // Which bytes came, for the test: a digit each.
+    // For the test: a digit for each byte, 1 if it was received.
     printf("%d ", tag);
     for (size_t i = 0; i < sizeof in; i++)
         putchar(((char*)in)[i] ? '1' : '0');
@@ -36,7 +36,7 @@ static void types(void) {
     MPI_Type_vector(10, 2, 8, MPI_DOUBLE, &type);
     exchange(2, 1, type, 160);
     MPI_Type_vector(10, 1, 8, MPI_FLOAT, &inner);
-    MPI_Type_create_resized(inner, 0, 4, &type); // columns beside each other
+    MPI_Type_create_resized(inner, 0, 4, &type); // adjacent columns
     MPI_Type_free(&inner);
     exchange(3, 3, type, 120);
     MPI_Type_indexed(3, (int[]){1, 3, 2}, (int[]){9, 2, 20}, MPI_INT, &type);
@@ -56,11 +56,11 @@ static void types(void) {
     MPI_Type_create_indexed_block(3, 2, (int[]){7, 0, 12}, MPI_INT, &inner);
     MPI_Type_dup(inner, &type);
     MPI_Type_free(&inner);
-    exchange(9, 3, type, 52); // of 72 bytes
+    exchange(9, 3, type, 52); // the receive is posted for 72 bytes
     MPI_Type_create_hindexed_block(2, 3, (MPI_Aint[]){64, 8}, MPI_SHORT, &type);
     exchange(10, 1, type, 12);
     MPI_Type_vector(5, 1, 4, MPI_DOUBLE, &type);
-    exchange(11, 4, type, 40); // an item of four
+    exchange(11, 4, type, 40); // one item of four
     for (int i = 0; i < 3; i++) {
         MPI_Type_vector(5, 1, 4, MPI_DOUBLE, &type); // the same again
         exchange(12, 1, type, 40);
@@ -82,19 +82,19 @@ static void ends(void) {
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
     MPI_Request_free(&request);
-    // A call that fails as a whole has completed nothing.
+    // A call that fails as a whole has completed no request.
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Irecv(in, 8, MPI_BYTE, 0, 22, MPI_COMM_SELF, &requests[0]);
-    memset(&requests[1], 0, sizeof requests[1]); // no request of either MPI
+    memset(&requests[1], 0, sizeof requests[1]); // no valid request in either MPI
     if (MPI_Waitall(2, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS)
         exit(5);
     MPI_Send(out, 8, MPI_BYTE, 0, 22, MPI_COMM_SELF);
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
-    MPI_Irecv(in, 8, MPI_BYTE, 0, 23, MPI_COMM_SELF, &request); // nobody sends it
+    MPI_Irecv(in, 8, MPI_BYTE, 0, 23, MPI_COMM_SELF, &request); // never sent
 }
 
-// 4096 call sites, each used twice. Not optimized: at -O2 GCC takes minutes over so many.
+// 4096 call sites, each used twice. Without optimisation, because GCC takes minutes at -O2.
 __attribute__((optimize("O0"))) static void site(int turns) {
 #define ONE                                                                                        \
     MPI_Sendrecv(out, 8, MPI_BYTE, 0, 41, in, 8, MPI_BYTE, 0, 41, MPI_COMM_SELF, MPI_STATUS_IGNORE);
@@ -127,7 +127,7 @@ static void spawn(char* self) {
         MPI_Comm_disconnect(&children[i]);
 }
 
-// The least mean time of a call among so many requests, of which none or one is complete, ns.
+// The shortest mean time in ns of a call on so many requests, of which at most one is complete.
 static void asked(const char* call, int count) {
     double least = 1e9;
     int index, flag, done;

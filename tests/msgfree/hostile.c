@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tracer may break, lose or get wrong: a rank sends to itself, and each receive is known by
-// its tag. Prints what a program sees, which has to be the same under the tracer.
+// Programs that a tracer may break, or whose receives it may lose: a rank sends to itself, and tags
+// identify receives. Prints what the program sees, which must be the same under the tracer.
 //
 //     hostile many|refused|status|late|gaps|huge|truncated|forked|threads|helped|bare
 #define _GNU_SOURCE
@@ -27,7 +27,7 @@ static void exchange(int tag, int bytes, int count, MPI_Datatype type) {
     MPI_Sendrecv(out, bytes, MPI_BYTE, 0, tag, in, count, type, 0, tag, self, MPI_STATUS_IGNORE);
 }
 
-// More requests than the tracer's stack has room for, and nobody asks for their statuses.
+// More requests than fit the tracer's stack, with statuses ignored.
 static void many(void) {
     MPI_Request requests[2 * MANY];
     int done, came = 0;
@@ -68,7 +68,7 @@ static void refused(void) {
     exchange(1, 8, 8, MPI_BYTE);
 }
 
-// Complete by Request_get_status, which frees nothing; then freed, waited for, or started again.
+// Completed by Request_get_status, which frees no request; then freed, waited for or restarted.
 static void status(void) {
     MPI_Request requests[3];
     MPI_Status seen;
@@ -98,14 +98,14 @@ static int at_end(MPI_Comm comm, int keyval, void* value, void* extra) {
     return MPI_SUCCESS;
 }
 
-// Finalize frees MPI_COMM_SELF, where this receives.
+// A receive in the callback by which Finalize frees MPI_COMM_SELF.
 static void late(void) {
     int keyval;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &keyval, NULL);
     MPI_Comm_set_attr(self, keyval, NULL);
 }
 
-// Datatypes whose gaps MPI does not tell, or that are nothing but a gap.
+// Datatypes whose gaps MPI does not describe, or that consist of a gap.
 static void gaps(void) {
     MPI_Datatype type, none;
     exchange(1, 18, 3, MPI_SHORT_INT);
@@ -131,7 +131,7 @@ static void gaps(void) {
 #endif
 }
 
-// Three GiB, all of it into the same MiB.
+// Three GiB, all received into the same MiB.
 static void huge(void) {
     MPI_Datatype part, type;
     MPI_Request request;
@@ -200,7 +200,7 @@ static void* helper(void* tag) {
     return NULL;
 }
 
-// The last receive is of a thread that has worked less than the one of the first.
+// The thread of the last receive has executed less than the thread of the first.
 static void helped(void) {
     pthread_t other;
     int tag = 2;
@@ -211,7 +211,7 @@ static void helped(void) {
     pthread_join(other, NULL);
 }
 
-// As on a file system that allocates nothing in advance, such as NFS.
+// Like a file system without fallocate, such as NFS.
 static void without_fallocate(void) {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),

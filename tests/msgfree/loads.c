@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank 1 sends, rank 0 loads what it received: so often, and from where, that test_modelled.py
-// knows it by hand. The lines loaded are one a page, so no prefetcher sees a stream, and all of one
-// set of the L1, which has no room for them.
+// Rank 1 sends, and rank 0 loads the received data, with counts and sources that test_modelled.py
+// has by hand. It loads one line per page, so that no prefetcher sees a stream, and all of one set
+// of the L1, which cannot hold them.
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs our MPI programs under the tracer, on either MPI."""
+"""Runs the tests' MPI programs under the tracer, with either MPI."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SOURCES = {
     "loads": ROOT / "tests/msgfree/loads.c",
     "pingpong": ROOT / "examples/mpi/pingpong.c",
 }
-# MPICH declares MPI_STATUSES_IGNORE in a way that GCC takes for an array of none.
+# GCC takes MPICH's MPI_STATUSES_IGNORE for an empty array.
 _FLAGS = "-std=gnu11 -O2 -g -Wall -Wextra -Werror -Wno-stringop-overflow -pthread".split()
 each_mpi = pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
 
@@ -36,7 +36,7 @@ def settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def launcher(mpi: str) -> str:
-    """Debian and Ubuntu have both, by these names."""
+    """Both launchers have these names on Debian and Ubuntu."""
     found = shutil.which(f"mpirun.{mpi}")
     if found is None:
         pytest.skip(f"no mpirun.{mpi}")
@@ -44,7 +44,7 @@ def launcher(mpi: str) -> str:
 
 
 def program(mpi: str, name: str) -> str:
-    """A program of SOURCES, compiled if need be."""
+    """A program of SOURCES, compiled if it changed."""
     command = [f"mpicc.{mpi}", *_FLAGS, str(SOURCES[name])]
     out = ROOT / "build" / "mpi" / f"mpicc.{mpi}" / name
     return str(
@@ -64,7 +64,7 @@ def traced(
     code: int | None = 0,
     sampler: Sampler | None = None,
 ) -> list[Rank]:
-    """The traces of a run of a program of SOURCES. code: what it exits with; None: not 0."""
+    """The traces of a run of a program of SOURCES. code: its exit status; None: any but 0."""
     command = [launcher(mpi), "-n", str(ranks), program(mpi, words[0]), *words[1:]]
     ended = record(command, out, None, sampler)
     assert ended == code or (code is None and ended), ended

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kind of receive, each known by its tag; at least two ranks, in pairs. A rank sends to the
-// other one of its pair what it receives from it.
+// Every kind of receive, identified by its tag; at least two ranks, in pairs. The two ranks of a
+// pair send each other the same messages.
 //
 //     receives all|abort|kill|overhead
 #include <mpi.h>
@@ -43,7 +43,7 @@ static void blocking(void) {
     MPI_Imrecv(in[0], BYTES, MPI_BYTE, &message, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Recv(in[0], BYTES, MPI_BYTE, MPI_PROC_NULL, 7, world, MPI_STATUS_IGNORE);
-    // The pair's own communicator, where ranks are others; freed before its last receive is done.
+    // A communicator of the pair with other ranks; freed before its last receive is complete.
     const int other = peer < me ? 0 : 1;
     post(8, 1, &request);
     MPI_Wait((send(8, 1), &request), MPI_STATUS_IGNORE);
@@ -94,11 +94,11 @@ static void persistent(void) {
         MPI_Startall(2, requests);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     }
-    MPI_Wait(&requests[0], MPI_STATUS_IGNORE); // inactive: no receive
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE); // inactive, so no receive
     MPI_Request_free(&requests[0]);
     MPI_Request_free(&requests[1]);
     MPI_Type_free(&column);
-    post(17, 17, requests); // nobody sends it
+    post(17, 17, requests); // never sent
     MPI_Cancel(requests);
     MPI_Wait(requests, MPI_STATUS_IGNORE);
     post(18, 18, requests);
@@ -139,7 +139,7 @@ static void threads(void) {
     pthread_join(other, NULL);
 }
 
-// The least time of a message to oneself, ns.
+// The shortest time of a message to itself, ns.
 static void overhead(void) {
     double least = 1e9;
     for (int batch = 0; batch < 300; batch++) {

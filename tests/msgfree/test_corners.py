@@ -16,7 +16,7 @@ from anemone.models.msgfree.predict import predict
 from anemone.models.msgfree.tracer import record
 from tests.msgfree.mpi import each_mpi, launcher, program, settings, traced  # noqa: F401
 
-# corners.c: tag, bytes of an element on average, elements that came.
+# corners.c: tag, mean bytes of an element, received elements.
 TYPES = [(1, 8, 64), (2, 8, 20), (3, 4, 30), (4, 4, 12), (5, 2, 18), (6, 21 / 4, 8), (7, 4, 24),
          (8, 4, 24), (9, 4, 13), (10, 2, 6), (11, 8, 5), (12, 8, 5), (13, 1, 8)]  # fmt: skip
 
@@ -33,20 +33,20 @@ def test_the_bytes_of_a_datatype_with_gaps_are_known(
     mpi: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (rank,) = traced(mpi, 1, ["corners", "types"], tmp_path / "run")
-    said = dict(re.findall(r"(?m)^(\d+) ([01]+)$", capfd.readouterr().out))
+    digits_by_tag = dict(re.findall(r"(?m)^(\d+) ([01]+)$", capfd.readouterr().out))
     by_tag = {int(one["tag"]): one for one in rank.records}
-    assert len(said) == 12 and len(by_tag) == len(TYPES)
-    for tag, digits in said.items():
+    assert len(digits_by_tag) == 12 and len(by_tag) == len(TYPES)
+    for tag, digits in digits_by_tag.items():
         came = {i for i, digit in enumerate(digits) if digit == "1"}
         assert places(rank, by_tag[int(tag)]) == came, tag
     for tag, element, count in TYPES[:-1]:
         one = by_tag[tag]
         assert (one["elements"], one["bytes"]) == (count, element * count), tag
-    # A datatype that is made again is the same; one without gaps needs none.
+    # A datatype that is created again has the same layout; one without gaps has none.
     alike = rank.records["type"][rank.records["tag"] == 12]
     assert len(set(alike.tolist())) == 1
     assert by_tag[1]["type"] == by_tag[13]["type"] == 0
-    # Room for 512 doubles, of which 8 came.
+    # Posted for 512 doubles, of which 8 were received.
     assert (by_tag[13]["bytes"], by_tag[13]["span"], by_tag[13]["elements"]) == (64, 4096, 8)
 
 
@@ -59,9 +59,9 @@ def test_a_restart_that_is_cancelled_and_a_call_that_fails(mpi: str, tmp_path: P
     assert first["flags"] == any_of and cancelled["flags"] == any_of | CANCELLED
     assert (cancelled["source"], cancelled["bytes"], cancelled["elements"]) == (-1, 0, 0)
     assert cancelled["tag"] != 21 and cancelled["local_source"] != 0  # those of any
-    # Waitall with what is no request has failed, and the receive has not: it came later.
+    # Waitall failed because of the invalid request; the receive itself completed later.
     assert (waited["tag"], waited["flags"], waited["bytes"]) == (22, 0, 8)
-    assert rank.header["posted"] == 4  # one is under way at the end
+    assert rank.header["posted"] == 4  # one is incomplete at the end
 
 
 @each_mpi
@@ -72,16 +72,16 @@ def test_the_tracers_cost_of_a_call_does_not_grow_with_its_requests(
     calls = ["Testany", "Testall", "Testsome", "Waitany"]
     words = [launcher(mpi), "-n", "1", program(mpi, "corners"), str(count), *calls]
     bare, slow = dict.fromkeys(calls, 1e9), dict.fromkeys(calls, 1e9)
-    # By turns, and the least of them: other work on the machine only adds.
+    # The shortest of alternating runs, because other work on the machine only adds time.
     for turn in range(3):
         alone = subprocess.run(words, capture_output=True, text=True, check=True, timeout=300)
         traced(mpi, 1, ["corners", str(count), *calls], tmp_path / f"run{turn}")
-        for least, text in ((bare, alone.stdout), (slow, capfd.readouterr().out)):
-            least.update({call: min(least[call], ns) for call, ns in _times(text).items()})
+        for shortest, text in ((bare, alone.stdout), (slow, capfd.readouterr().out)):
+            shortest.update({call: min(shortest[call], ns) for call, ns in _times(text).items()})
     more = {call: slow[call] - bare[call] for call in calls}
     print(mpi, count, more, bare)
-    # In one run beside the library's own time: work for each request would be a multiple of it.
-    # Waitany's turn has a send and a receive, too.
+    # Compared with the library's time in the same run: work for each request would be a multiple.
+    # A turn of Waitany also has a send and a receive.
     assert all(more[call] <= (2 if call == "Waitany" else 1) * bare[call] for call in calls)
 
 
@@ -102,8 +102,10 @@ def test_each_of_many_call_sites_is_told_once(mpi: str, tmp_path: Path) -> None:
 def test_spawned_programs_have_files_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Open MPI's alone: the distribution's MPICH, whose device is UCX, starts no programs.
-    monkeypatch.setenv("OMPI_MCA_btl", "self,vader,tcp")  # vader reaches no other MPI_COMM_WORLD
+    # Only with Open MPI, because the distribution's MPICH (on UCX) cannot spawn programs.
+    monkeypatch.setenv(
+        "OMPI_MCA_btl", "self,vader,tcp"
+    )  # vader does not connect different MPI_COMM_WORLDs
     words = [launcher("openmpi"), "-n", "1", program("openmpi", "corners"), "spawn"]
     assert record(words, tmp_path / "run", None) == 0
     ranks = read_folder(tmp_path / "run")

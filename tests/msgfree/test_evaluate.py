@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`anemone msgfree evaluate`: Eq. 1 to 10, sample by sample as in the paper, and by hand."""
+"""`anemone msgfree evaluate`: compared with Eq. 1 to 10 sample by sample, and by hand."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def site(*samples: tuple[float, str], **more: Any) -> Site:
 
 
 def plain(of: Site, by: Parameters) -> tuple[float, float]:
-    """T_access of MPI and of CXL, each sample and category by itself."""
+    """T_access of MPI and of CXL, summed over samples and categories as in the paper."""
     first, later = weights(of.metrics, by)
     hits = [s for s in of.samples if s[1] in ("L1", "L2", "L3")]
     h = len(hits) / len(of.samples) if of.samples else 0.0
@@ -92,7 +92,7 @@ def test_the_equations(of: Site) -> None:
 
 @given(sites, st.floats(86, 1000), st.floats(86, 1000))
 def test_costs_are_linear_in_the_latency_of_cxl(of: Site, one: float, other: float) -> None:
-    """So the mean of loads whose latency spreads is what counts."""
+    """Therefore only the mean of a distribution of latencies matters."""
     costs = [
         evaluate(of, replace(MACHINE, cxl_lat=latency)).access.cxl_ns
         for latency in (one, other, (one + other) / 2)
@@ -131,23 +131,25 @@ def test_what_is_left_is_compute_and_then_the_others() -> None:
 
 
 def test_latency_deducts_what_is_bandwidth() -> None:
-    """MBW 0.25, MLAT 1 - 0.25, CBW 0.25, CLAT 1 less those three: 0; all by their sum."""
+    """MBW 0.25, MLAT 1 - 0.25, CBW 0.25, CLAT 1 minus these three: 0; divided by their sum."""
     middle = Metrics(0.18 * 73, 0.3, 0.425 * 307.2, 0.0, 0.9)
     first, later = weights(middle, MACHINE)
     assert first == pytest.approx({"MBW": 0.25, "MLAT": 0.75, "Compute": 0.0})
-    wanted = {"MBW": 0.2, "MLAT": 0.6, "CBW": 0.2, "CLAT": 0.0, "Compute": 0.0}
-    assert later == pytest.approx(wanted)
+    expected = {"MBW": 0.2, "MLAT": 0.6, "CBW": 0.2, "CLAT": 0.0, "Compute": 0.0}
+    assert later == pytest.approx(expected)
 
 
 def test_a_stream_by_hand() -> None:
-    """All MBW. 8-byte elements: a hit in eight lines is the demand's; of the hits, 3 of 4 loads,
-    nothing is a prefetch's as 0.75 < 0.875. A miss of 100 ns becomes 417 + 14."""
+    """All loads are MBW. With 8-byte elements one hit of eight per line is a demand load. 3 of 4
+    loads hit, so no hit is due to a prefetch (0.75 < 0.875). A miss of 100 ns becomes 417 + 14."""
     samples = ((5.0, "L1"), (5.0, "L1"), (5.0, "L2"), (100.0, "MEM"))
     found = evaluate(site(*samples, metrics=BUSY, element_bytes=8.0, rate=30.0), MACHINE)
     assert found.first == {"MBW": 1.0, "MLAT": 0.0, "Compute": 0.0}
     assert found.access.mpi_ns == pytest.approx(115 * 10)
     assert found.access.cxl_ns == pytest.approx((15 + 431) * 10)
-    whole = evaluate(site(*samples, metrics=BUSY, rate=30.0), MACHINE)  # each hit a prefetch's
+    whole = evaluate(
+        site(*samples, metrics=BUSY, rate=30.0), MACHINE
+    )  # each hit is due to a prefetch
     assert whole.access.cxl_ns == pytest.approx((15 + 3 * 331 + 431) * 10)
 
 
@@ -194,7 +196,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"messages": [-1]}, "messages[0]: value is -1"),
         ({"messages": 4}, "messages is 4"),
@@ -213,11 +215,11 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     ],
 )
 def test_what_is_wrong_is_named(
-    change: dict, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    change: dict, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(tmp_path, GOOD | change) == 2
     shown = capsys.readouterr()
-    assert said in shown.err and "site.json" in shown.err and not shown.out
+    assert message in shown.err and "site.json" in shown.err and not shown.out
 
 
 def test_a_wrong_parameter_is_named_with_its_line(
@@ -227,5 +229,5 @@ def test_a_wrong_parameter_is_named_with_its_line(
         PAPER.read_text().replace("clat_thr_u = 0.5", "clat_thr_u = 0.01")
     )
     assert run(tmp_path, GOOD, "--params", str(params)) == 2
-    said = capsys.readouterr().err
-    assert "clat_thr_u is 0.01" in said and "line" in said
+    message = capsys.readouterr().err
+    assert "clat_thr_u is 0.01" in message and "line" in message

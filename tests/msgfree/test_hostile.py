@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tracer on programs that it may harm, or whose receives it may lose; and on Fortran's."""
+"""The tracer on programs that it may break or whose receives it may lose, and on Fortran."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def by_tag(rank: Rank) -> dict[int, np.void]:
 
 @each_mpi
 def test_a_program_is_not_harmed_where_nothing_can_be_written(mpi: str, tmp_path: Path) -> None:
-    """Waitall of 2,000 requests whose statuses nobody wants, under a tracer that does not trace."""
+    """Waitall of 2,000 requests with ignored statuses, under a tracer that cannot write."""
     tracer = str(library(f"mpicc.{mpi}"))
     variables = {FOLDER_VARIABLE: str(tmp_path / "none"), "LD_PRELOAD": tracer}
     words = ["-n", "1", program(mpi, "hostile"), "many"]
@@ -100,7 +100,7 @@ def test_gaps_that_are_not_known_count_as_data(
     mpi: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     rank = same(mpi, "gaps", tmp_path / "run", capfd)
-    # Tag, bytes that came, and where they may be: from, to.
+    # Tag, received bytes, and the range of addresses where they may be.
     expected = [(1, 18, 0, 24), (2, 6, 0, 8), (3, 64, 0, 112), (4, 0, 0, 0)]
     if mpi == "mpich":
         expected.append((5, 16, 0, 100))
@@ -186,7 +186,6 @@ def test_fortrans_receives_are_where_the_program_calls_them(
     for one in rank.records:
         called = at[rank.sites[int(one["site"])]]
         assert Path(called.file).name == "fortran.f90"
-        text = " ".join(
-            source[called.line - 2 : called.line]
-        )  # that of a continued call is its end
+        # The line of a continued call is its last one.
+        text = " ".join(source[called.line - 2 : called.line])
         assert f"MPI_{KINDS[one['kind']]}(" in text, (one, called)

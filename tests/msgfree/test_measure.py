@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of a machine: what was measured, and what is the paper's."""
+"""Parameters of a machine: measured ones, and those of the paper."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROWS = {
 
 @each_mpi
 def test_the_ping_pong_sends_what_it_says(mpi: str, tmp_path: Path) -> None:
-    """With one batch: 11 trips and 10, 8 bytes; of each of 4 sizes 2 windows of 16."""
+    """With one batch: 11 and 10 round trips of 8 bytes, and 2 windows of 16 for each of 4 sizes."""
     ranks = traced(mpi, 2, ["pingpong", "1"], tmp_path / "run")
     for rank in ranks:
         first = int(rank.header["rank"]) == 0
@@ -39,7 +39,7 @@ def test_the_ping_pong_sends_what_it_says(mpi: str, tmp_path: Path) -> None:
 def test_mpi_is_measured(mpi: str) -> None:
     words = [launcher(mpi), "-n", "2"]
     found = measure.ping_pong(words, None)
-    assert found["mpi_lat"][0] > 50  # ns: less is no message
+    assert found["mpi_lat"][0] > 50  # ns; shorter is impossible for a message
     assert 0 < found["mpi_bw"][0] < 1000
     with pytest.raises(InputError):
         measure.ping_pong([words[0], "-n", "1"], None)
@@ -55,7 +55,7 @@ def test_the_largest_chase_and_the_best_stream() -> None:
 
 
 def test_atomics_are_measured() -> None:
-    """Of 1 MiB on the node that every machine has: a locked addition takes several cycles."""
+    """On 1 MiB of node 0, which every machine has; a locked addition takes several cycles."""
     assert 2 < measure.atomic_ns(0, 1 << 20) < 100_000
     with pytest.raises(InputError):
         measure.atomic_ns(1023, 1 << 20)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples as `perf script` prints them, and counts as `perf stat -x,` does."""
+"""Parsing of samples from `perf script` and of counts from `perf stat -x,`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def test_samples_of_perf_script(tmp_path: Path) -> None:
     assert int(ranks[0].header["pid"]) == 1
     text = SCRIPT.replace("     0/", "     1/")
     loads = loads_of(text, "perf.data", ranks, COUNTED)
-    assert loads.rate == 8000 / 5  # of all samples of the rank's loads, the one of no level too
+    assert (
+        loads.rate == 8000 / 5
+    )  # of all samples of the rank's loads, also the one without a level
     own = loads.of["0"]
     assert own.time_ns.tolist() == [12_000_000_000 + t for t in (50, 150, 250, 350)]
     assert own.address.tolist() == [0x10000, 0x10008, 0x10010, 0x10018]
@@ -57,15 +59,15 @@ def test_samples_of_perf_script(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "source"),
+    ("level", "source"),
     [
         ("L1 or L1 hit", "L1"), ("L2 hit", "L2"), ("L3 hit", "L3"), ("L3 miss", "MEM"),
         ("Remote RAM (1 hop) hit", "MEM"), ("RAM hit", "MEM"), ("LFB hit", "LFB"),
         ("PMEM hit", "MEM"), ("Any cache hit", "L3"), ("N/A", None),
     ],
 )  # fmt: skip
-def test_where_from(said: str, source: str | None) -> None:
-    assert source_of(f"|OP LOAD|LVL {said}|SNP None") == source
+def test_where_from(level: str, source: str | None) -> None:
+    assert source_of(f"|OP LOAD|LVL {level}|SNP None") == source
 
 
 def test_what_perf_does_not_say_is_named(tmp_path: Path) -> None:
@@ -92,12 +94,12 @@ def test_perf_is_around_the_launcher(tmp_path: Path) -> None:
     words = Measured(500).words(["mpirun", "-n", "2", "a"], tmp_path, "tracer.so")
     assert words[-4:] == ["mpirun", "-n", "2", "a"]
     assert words[words.index("-c") + 1] == "500"
-    # Without it perf leaves out loads of fewer than 30 cycles: most hits.
+    # Without it perf leaves out loads of fewer than 30 cycles, which are most hits.
     assert words[words.index("--ldlat") + 1] == "3"
 
 
-# A processor's perf: what it refuses. IBS: as perf on AMD's refuses loads alone and --ldlat, and
-# the kernel a period that is no multiple of 16.
+# What perf refuses, by processor. With IBS (AMD) perf refuses to sample only loads and --ldlat,
+# and the kernel refuses a period that is no multiple of 16.
 _REFUSES = {
     "PEBS": 'case "$*" in *ibs_op*) exit 1;; esac',
     "IBS": 'case "$*" in *mem*load*|*ldlat*|*mem_inst_retired*|*uncore_imc*) exit 129;; esac\n'
@@ -120,8 +122,8 @@ def test_auto_is_perf_where_perf_samples_loads(
         if unit is None and asked is command.LoadsFrom.perf:
             with pytest.raises(InputError) as refused:
                 command._sampler(asked, 7, command.Core.spr)
-            said = one_line(refused.value)
-            assert '--loads is "perf"' in said and "<not supported> loads" in said
+            message = one_line(refused.value)
+            assert '--loads is "perf"' in message and "<not supported> loads" in message
             continue
         sampler = command._sampler(asked, 7, command.Core.spr)
         if unit is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sampled loads through the core model, of a program whose loads and their sources are known."""
+"""Loads sampled with the core model, from a program whose loads and sources are known."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from anemone.models.msgfree.places import places
 from anemone.models.msgfree.predict import predict
 from tests.msgfree.mpi import SOURCES, each_mpi, launcher, program, settings, traced  # noqa: F401
 
-# loads.c, the line of each receive by the comment on it: source of its loads, and how many.
+# Receives of loads.c by the comment on their line: sources of their loads, and numbers.
 BY_HAND = {
     "// far": {"MEM": 64, "L2": 64, "L3": 64},
     "// few": {"L1": 3 * 64},
@@ -39,8 +39,8 @@ def test_each_load_has_its_receive_and_its_source(mpi: str, tmp_path: Path) -> N
         found[next(name for name in BY_HAND if line.endswith(name))][source] += 1
         latencies.setdefault(source, []).append(latency)
     assert found == BY_HAND
-    # Cascade Lake at 2.4 GHz: 5, 14 and 57 cycles, and 7 for the second TLB behind the walk of 512
-    # pages; memory 86 ns, behind a walk of the page table, for which others wait.
+    # Cascade Lake at 2.4 GHz: 5, 14 and 57 cycles, and 7 more for the second TLB with 512 pages.
+    # Memory takes 86 ns after a page walk, which delays other loads.
     for source, cycles in (("L1", 5), ("L2", 14), ("L3", 57 + 7)):
         assert min(latencies[source]) == pytest.approx(cycles / 2.4, abs=0.01), source
     assert 86 < min(latencies["MEM"]) < 2 * 86
@@ -59,7 +59,7 @@ def test_threads_may_receive_in_turn(mpi: str, tmp_path: Path) -> None:
 
 @each_mpi
 def test_a_period_samples_its_share_and_predict_takes_it(mpi: str, tmp_path: Path) -> None:
-    """Of 4 tiles of 32 cells each has two halos, a load of each of whose cells a step."""
+    """4 tiles of 32 cells have two halos each, and each halo cell is loaded once per step."""
     period, steps = 8, 40
     words = ["heat", "32", str(steps), "message"]
     ranks = traced(mpi, 4, words, tmp_path / "run", sampler=Modelled("clx", period))
@@ -69,7 +69,7 @@ def test_a_period_samples_its_share_and_predict_takes_it(mpi: str, tmp_path: Pat
     halo = 4 * 2 * 32 * steps
     assert len(site.samples) * period == pytest.approx(halo, rel=0.1)
     assert site.verdict and site.verdict.access.mpi_ns > 0
-    # All fits into the L2.
+    # All data fit into the L2.
     metrics = loads.metrics
     assert 0 < metrics.l3_miss_share <= metrics.l2_load_share < 0.1
     assert metrics.l1_gb_per_s > metrics.l2_gb_per_s > 0

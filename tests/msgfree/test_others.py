@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two MPI programs that are not ours, LAMMPS and HPC Challenge, as the distribution has them: what
-is recorded of them is what Open MPI's own monitoring counts, and they can be predicted.
+"""Two programs of the distribution, LAMMPS and HPC Challenge: their traces equal the counts of Open
+MPI's monitoring, and they can be predicted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SENT = re.compile(r"^E\t(\d+)\t(\d+)\t(\d+) bytes\t(\d+) msgs", re.MULTILINE)
 
 
 def monitored(folder: Path) -> Counter[tuple[int, int, str]]:
-    """Messages and bytes of the program's own, from one rank to another: collectives' are apart."""
+    """The program's messages and bytes from rank to rank, without those of collectives."""
     found: Counter[tuple[int, int, str]] = Counter()
     for path in folder.glob("sent.*.prof"):
         for source, target, size, messages in _SENT.findall(path.read_text()):
@@ -46,7 +46,7 @@ def received(ranks: list[Rank]) -> Counter[tuple[int, int, str]]:
 def test_what_is_recorded_is_what_was_sent(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mpirun = launcher("openmpi")  # Debian's two programs are Open MPI's
+    mpirun = launcher("openmpi")  # Debian builds both programs with Open MPI
     try:
         words = prepare(name, tmp_path, ranks=2, steps=5)
     except InputError as e:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a prediction: every call site and number is in it, and its pictures show them."""
+"""A prediction's page has every call site and number, and its pictures show them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROWS = ((350, 0x10000, 6, "MEM"), (360, 0x10008, 5, "LFB"), (500, 0x27, 7, "L1")
 
 
 def made(path: Path, loads: bool = True) -> Path:
-    """A first site that gains by CXL, and a second that does not."""
+    """A page with one call site that gains by CXL, and one that does not."""
     at = folder(path, [receive(A, 100, 1 << 20), receive(B, 400, 8, 0x20)])
     if loads:
         (at / "loads.toml").write_text('how = "by <hand>"\nrate = 4\n' + METRICS)

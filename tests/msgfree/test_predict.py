@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a recorded folder to an answer by call site: folders by hand, and one of a real run."""
+"""Predictions by call site from trace folders: written by hand, and of a real run."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def receive(
     site: int, done: int, size: int, buffer: int = 0x10000, flags: int = 0, type_: int = 0,
     span: int = 0, posted: int = 0,
 ) -> tuple:  # fmt: skip
-    """A record of Recv, of elements of 8 bytes."""
+    """A trace record of MPI_Recv with elements of 8 bytes."""
     return (done - 10, done - 10, done, site, site, buffer, span or size, size, posted or size,
             size // 8, 1, 1, 0, 1, type_, 0, flags)  # fmt: skip
 
 
 def folder(path: Path, *ranks: list[tuple], world: int | None = None) -> Path:
-    """What the tracer would leave of these receives."""
+    """A trace folder with these receives."""
     path.mkdir()
     for rank, rows in enumerate(ranks):
         header = np.zeros(HEADER_BYTES, np.uint8)
@@ -102,7 +102,7 @@ def test_a_load_is_of_the_last_receive_into_its_place(tmp_path: Path) -> None:
     rows = [
         (99, 0x10000, 1, "L1"),  # before any receive
         (100, 0x1003F, 2, "L2"),  # A's last byte
-        (150, 0x10040, 3, "L3"),  # past it
+        (150, 0x10040, 3, "L3"),  # past its end
         (200, 0x10000, 4, "LFB"),  # B has it now
         (250, 0x10020, 5, "MEM"),  # past B: still A's
         (350, 0x10000, 6, "MEM"),  # A again
@@ -116,7 +116,8 @@ def test_a_load_is_of_the_last_receive_into_its_place(tmp_path: Path) -> None:
     assert sorted(found["first"].samples) == [(2, "L2"), (5, "MEM"), (6, "MEM")]
     assert sorted(found["second"].samples) == [(4, "LFB"), (7, "L1")]
     verdict = found["first"].verdict
-    # 3 samples of 4 loads, 128 bytes of 8: less than a load an element, so all are first ones.
+    # 3 samples of 4 loads of 128 bytes in elements of 8: less than one load per element, so all are
+    # first loads.
     assert verdict
     weights = verdict.first
     hand = sum(
@@ -125,13 +126,13 @@ def test_a_load_is_of_the_last_receive_into_its_place(tmp_path: Path) -> None:
     )
     assert verdict.access.mpi_ns == pytest.approx(hand)
     assert verdict.access.cxl_ns > verdict.access.mpi_ns
-    # Half of the loads miss the L3: all is memory's latency.
-    told = {
+    # Half of the loads miss the L3, so the weight of memory's latency is 1.
+    sites = {
         site["function"]: site
         for site in as_object(read_folder(at), [*found.values()], None)["sites"]
     }
-    assert told["first"]["weights_first"] == {"MBW": 0, "MLAT": 1, "Compute": 0}
-    assert told["first"]["weights_later"] == {
+    assert sites["first"]["weights_first"] == {"MBW": 0, "MLAT": 1, "Compute": 0}
+    assert sites["first"]["weights_later"] == {
         "MBW": 0,
         "MLAT": 1,
         "CBW": 0,
@@ -139,7 +140,7 @@ def test_a_load_is_of_the_last_receive_into_its_place(tmp_path: Path) -> None:
         "Compute": 0,
     }
     # 2 samples of 4 loads, 5 elements.
-    assert (told["first"]["loads_per_element"], told["second"]["loads_per_element"]) == (1, 8 / 5)
+    assert (sites["first"]["loads_per_element"], sites["second"]["loads_per_element"]) == (1, 8 / 5)
 
 
 def loads(at: Path, *addresses: int, source: str = "L1") -> None:
@@ -153,7 +154,7 @@ def loads(at: Path, *addresses: int, source: str = "L1") -> None:
 STRIDED = "type\t7\t64\t904\t0\t(8 128 8)\n"
 
 
-def told(at: Path, line: str, rank: int = 0) -> Path:
+def with_datatype(at: Path, line: str, rank: int = 0) -> Path:
     names = at / f"{rank:06d}.names"
     names.write_text(line + names.read_text())
     return at
@@ -161,11 +162,11 @@ def told(at: Path, line: str, rank: int = 0) -> Path:
 
 def test_loads_in_the_gaps_of_a_datatype_are_not_of_it(tmp_path: Path) -> None:
     here = receive(A, 100, 64, type_=7, span=904)
-    at = told(folder(tmp_path / "run", [receive(B, 50, 1024), here]), STRIDED)
+    at = with_datatype(folder(tmp_path / "run", [receive(B, 50, 1024), here]), STRIDED)
     loads(at, *range(0x10000, 0x10400, 8))
     found = by_function(predict(read_folder(at), MACHINE, loads=read_loads(at)))
-    assert len(found["first"].samples) == 8  # one an element
-    assert len(found["second"].samples) == 120  # what is in the gaps came before
+    assert len(found["first"].samples) == 8  # one per element
+    assert len(found["second"].samples) == 120  # bytes in the gaps are of an earlier receive
     assert found["first"].buffer_bytes == 64
     assert found["first"].elements == 8
     # Each element has a line of its own: no load of it is a demand hit (footnote 20).
@@ -176,7 +177,7 @@ def test_loads_in_the_gaps_of_a_datatype_are_not_of_it(tmp_path: Path) -> None:
 def test_only_what_came_is_loaded(tmp_path: Path) -> None:
     part = receive(A, 100, 24, type_=7, span=904, posted=64)
     more = receive(B, 90, 16, buffer=0x20000, span=4096, posted=4096)
-    at = told(folder(tmp_path / "run", [part, more]), STRIDED)
+    at = with_datatype(folder(tmp_path / "run", [part, more]), STRIDED)
     loads(at, 0x10000, 0x10080, 0x10100, 0x10180, 0x20000, 0x20008, 0x20010)
     found = by_function(predict(read_folder(at), MACHINE, loads=read_loads(at)))
     assert (len(found["first"].samples), len(found["second"].samples)) == (3, 2)
@@ -192,7 +193,7 @@ def test_an_element_is_of_all_ranks(tmp_path: Path) -> None:
 
 
 def test_items_may_be_behind_each_other_or_overlap() -> None:
-    # Items of 8 bytes, each 24 before the last one; and columns of 4, one beside the other.
+    # Items of 8 bytes, each 24 bytes before the previous one; and adjacent columns of 4 bytes.
     back = read_layout("8", "-24", "0", "8")
     assert [some.tolist() for some in back.runs(24, 24)] == [[0, 24, 48], [8, 32, 56]]
     assert [some.tolist() for some in back.runs(24, 12)] == [[24, 48], [28, 56]]
@@ -216,11 +217,11 @@ def test_what_was_under_way_at_the_end_is_shown(
     content = bytearray(trace.read_bytes())
     content[40:48] = (3).to_bytes(8, "little")  # posted
     trace.write_bytes(content)
-    said = "2 receives were posted and not complete at the end"
+    message = "2 receives were posted and not complete at the end"
     page = tmp_path / "page.html"
     assert command("msgfree", "predict", str(at), "--page", str(page)) == 0
-    assert said in capsys.readouterr().out
-    assert said in page.read_text()
+    assert message in capsys.readouterr().out
+    assert message in page.read_text()
 
 
 def test_spawned_worlds_are_merged(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Message-free's study: what its runs give, and what is made of them, by hand."""
+"""Message-free's study: evaluation of known answers by hand, and quick runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from anemone.studies.message_free import STUDY
 from anemone.studies.message_free_judge import FOUR_NODES, PAPER, Tile, judge
 from tests.msgfree.mpi import launcher, settings  # noqa: F401
 
-NOTHING = Metrics(0.0, 0.0, 0.0, 0.0, 0.0)  # all weights are Compute's half and equal shares
+NOTHING = Metrics(0.0, 0.0, 0.0, 0.0, 0.0)  # weights: half for Compute, the rest in equal shares
 
 
 def site(messages: int, size: int, samples: tuple = ()) -> Site:
@@ -26,7 +26,7 @@ def site(messages: int, size: int, samples: tuple = ()) -> Site:
 
 
 def test_a_speedup_by_hand() -> None:
-    """A step of 4 µs and four messages of 256 bytes; nothing is loaded."""
+    """A step of 4 µs with four messages of 256 bytes, without loads."""
     tile = Tile(32, 4000.0, {"ns": site(8, 256), "we": site(40, 256)})
     message = 1480 + 256 / 24.715
     step = 4000 + 4 * message
@@ -85,28 +85,28 @@ def test_the_rows_are_of_the_answers() -> None:
     paper = {row.what: row.paper for row in found.rows}
     assert here["here, measured: best of all tiles"] == pytest.approx(1.25)
     assert here["here, measured: worst"] == pytest.approx(0.8)
-    # 1000 + 25.6 ns of MPI, 500 of CXL; access is the same where CXL memory is as quick.
+    # MPI takes 1000 + 25.6 ns, CXL 500; accesses are equal if CXL memory is equally fast.
     assert here["here, predicted: best of all tiles"] == pytest.approx(4000 / (4000 - 525.6))
     assert here["here: prediction and measurement agree on which is better"] == 50
     assert here["here, measured: gain or loss, tiles to 128"] == pytest.approx((20 + 25) / 2)
     assert here["here, measured: W+E is better than N+S"] == 100
-    # Turns of half, once and nine times the time.
+    # Turns take 0.5, 1 and 9 times the time.
     assert here["here, measured: half of a run's turns are within"] == pytest.approx(850)
     assert here["here, predicted: W+E is better than N+S"] == 0  # both gain the same
     assert paper["four nodes, tile of 32: all halos at 350 ns"] == 1.37
     assert here["one node: Optane is slower than the other socket"] == 100
-    # A load's 45 ns more: the speedup of a tile is less.
-    said = "two hosts, other work {} of a channel: four nodes, tile of 32, all halos"
-    assert here[said.format("0")] == here["four nodes, tile of 32: all halos at 350 ns"]
-    assert here[said.format("0.9")] < here[said.format("0")]
-    # 1000 + 51.2 ns of MPI, 500 of CXL, of an iteration of 4 µs.
+    # With 45 ns more per load a tile's speedup is lower.
+    label = "two hosts, other work {} of a channel: four nodes, tile of 32, all halos"
+    assert here[label.format("0")] == here["four nodes, tile of 32: all halos at 350 ns"]
+    assert here[label.format("0.9")] < here[label.format("0")]
+    # MPI takes 1000 + 51.2 ns and CXL 500 of an iteration of 4 µs.
     assert here["cg here, predicted: side of 8"] == pytest.approx(4000 / (4000 - 551.2))
     assert here["cg here, measured: side of 8"] == pytest.approx(0.8)
     assert here["cg here, measured: most that shared memory and messages differ"] == (
         pytest.approx(20)
     )
     assert here["cg here: prediction and measurement agree on which is better"] == 0
-    # Four of 1480 + 1000 ns as messages, 860 as loads, of 4 ranks of 100 µs; nothing is loaded.
+    # Four transfers of 1480 + 1000 ns as messages, 860 with CXL; 4 ranks of 100 µs, without loads.
     assert here["lammps: better as loads"] == 1
     assert here["lammps: what they gain"] == pytest.approx(100 * 1620 / 1e5)
     assert here["hpcc: what they gain, transfer only"] == pytest.approx(620 / 1e6)
@@ -122,7 +122,7 @@ def test_the_rows_are_of_the_answers() -> None:
 
 
 def test_each_halo_is_of_its_side() -> None:
-    """Of 4 tiles each has a halo of each group: its cells are loaded once a step."""
+    """Each of 4 tiles has a halo of each group, and its cells are loaded once per step."""
     launcher("openmpi")
     found = runs.heat(16, 3, 1)
     for content in found["sites"].values():
@@ -147,15 +147,17 @@ def test_the_shortest_steps_are_measured() -> None:
 
 @pytest.mark.parametrize("words", [("heat", "8", "45", "message"), ("cg", "4", "45", "message")])
 def test_a_step_is_of_ten_in_a_row(words: tuple[str, ...], tmp_path: Path) -> None:
-    """A single step would be a second; it says what waits a neighbour's work has taken over."""
+    """The shortest step is a mean of ten in a row: a single one, here of 1 second, may be short
+    because a neighbouring step did its waiting.
+    """
     mpirun, mpicc = launcher("openmpi"), compiler_beside(launcher("openmpi"))
     clock = tmp_path / "clock.so"
     source = Path(__file__).with_name("clock.c")
     subprocess.run([mpicc, "-shared", "-fPIC", "-o", str(clock), str(source)], check=True)
     command = [mpirun, "-n", "1", "-x", f"LD_PRELOAD={clock}", example(words[0], mpicc), *words[1:]]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-    said = re.search(r"seconds (\S+) shortest (\S+)", done.stdout)
-    assert said and (float(said[1]), float(said[2])) == (91.0, 2.0)
+    times = re.search(r"seconds (\S+) shortest (\S+)", done.stdout)
+    assert times and (float(times[1]), float(times[2])) == (91.0, 2.0)
 
 
 def test_points_by_turns() -> None:

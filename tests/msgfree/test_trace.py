@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tracer on programs whose messages are known, under mpirun of Open MPI and of MPICH."""
+"""The tracer on programs with known messages, under Open MPI's and MPICH's mpirun."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from anemone.models.msgfree.places import places
 from anemone.models.msgfree.tracer import library, record
 from tests.msgfree.mpi import SOURCES, each_mpi, launcher, program, settings, traced  # noqa: F401
 
-# receives.c: tag, kind, how many, bytes of each.
+# receives.c: tag, kind, number, bytes of each.
 EXPECTED = [
     (1, "Recv", 1, 100), (2, "Recv", 1, 200), (3, "Sendrecv", 1, 300),
     (4, "Sendrecv_replace", 1, 400), (5, "Mrecv", 1, 500), (6, "Imrecv", 1, 600),
@@ -34,13 +34,13 @@ EXPECTED = [
     (12, "Irecv", 1, 12), (13, "Irecv", 1, 12), (14, "Irecv", 1, 12), (15, "Irecv", 40, 15),
     (16, "Recv_init", 3, 80), (17, "Irecv", 1, 0), (18, "Irecv", 1, 0),
 ]  # fmt: skip
-# MPICH 4.0 does not tell Isendrecv's size: it is as posted.
+# MPICH 4.0 does not give Isendrecv's received size, so the posted one is recorded.
 MPI_4 = [(19, "Irecv", 1, 19), (20, "Isendrecv", 1, 1000), (23, "Precv_init", 1, 60)]
 THREADS = [(21, "Irecv", 200, 0), (22, "Irecv", 200, 0)]
 
 
 def whole(rank: Rank) -> np.ndarray:
-    """The records, after what holds for all of them."""
+    """The records, after checks of what holds for all of them."""
     found = rank.records
     assert np.all(found["posted_ns"] <= found["waited_ns"])
     assert np.all(found["waited_ns"] <= found["done_ns"])
@@ -77,10 +77,10 @@ def test_every_kind_of_receive_is_recorded(mpi: str, ranks: int, tmp_path: Path)
         assert by_tag[18]["flags"] == FREED
         assert by_tag.get(20, {"flags": AS_POSTED})["flags"] == AS_POSTED
         assert not np.any(found["flags"][~never & ~np.isin(found["tag"], (2, 20))])
-        # The pair's own communicator has ranks 0 and 1.
+        # The pair's communicator has ranks 0 and 1.
         _, members = rank.communicators[int(by_tag[9]["comm"])]
         assert (members, by_tag[9]["local_source"]) == ([me & ~1, me | 1], (me ^ 1) & 1)
-        # Ten doubles of which every fifth is received.
+        # Ten doubles, of which every fifth is received.
         assert by_tag[16]["span"] == (9 * 5 + 1) * 8
         assert by_tag[16]["elements"] == 10
         assert rank.layouts[int(by_tag[16]["type"])].starts == tuple(range(0, 400, 40))
@@ -94,7 +94,7 @@ def test_every_kind_of_receive_is_recorded(mpi: str, ranks: int, tmp_path: Path)
 
 
 def neighbours(sides: tuple[int, ...]) -> list[list[int]]:
-    """Of each rank of a grid, row-major, those beside it."""
+    """The neighbours of each rank in a grid, row-major."""
     cells = list(product(*map(range, sides)))
     number = {cell: i for i, cell in enumerate(cells)}
     steps = [tuple(int(d == e) * s for e in range(len(sides))) for d in range(len(sides))
@@ -104,7 +104,7 @@ def neighbours(sides: tuple[int, ...]) -> list[list[int]]:
 
 
 def check(ranks: list[Rank], sides: tuple[int, ...], times: int, size: int) -> None:
-    """Each neighbour's message, `size` bytes, came so many times, and nothing else."""
+    """Check that each neighbour's message of `size` bytes, and no other, came so many times."""
     assert [int(rank.header["rank"]) for rank in ranks] == list(range(np.prod(sides)))
     for rank, beside in zip(ranks, neighbours(sides), strict=True):
         found = whole(rank)
@@ -140,9 +140,9 @@ def test_shared_memory_gives_the_same_heat_with_fewer_messages(
     for mode, messages in (("message", 8), ("ns", 4), ("we", 4)):
         found = traced(mpi, 4, ["heat", "24", "6", mode], tmp_path / mode)
         assert sum(len(whole(rank)) for rank in found) == messages * 6
-        said = re.search(r"sum (\S+)", capfd.readouterr().out)
-        assert said
-        sums.add(said[1])
+        total = re.search(r"sum (\S+)", capfd.readouterr().out)
+        assert total
+        sums.add(total[1])
     assert len(sums) == 1
 
 
@@ -150,14 +150,14 @@ def test_shared_memory_gives_the_same_heat_with_fewer_messages(
 def test_shared_memory_gives_the_same_residual_without_a_message(
     mpi: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    said = set()
+    residuals = set()
     for mode, messages in (("message", 8), ("shared", 0)):
         found = traced(mpi, 4, ["cg", "5", "4", mode], tmp_path / mode)
         assert sum(len(whole(rank)) for rank in found) == messages * 4
         residual = re.search(r"residual (\S+) seconds \S+ shortest \S+", capfd.readouterr().out)
         assert residual
-        said.add(residual[1])
-    assert len(said) == 1
+        residuals.add(residual[1])
+    assert len(residuals) == 1
 
 
 @each_mpi

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cocotb tests of the register block, each over all registers that the RDL has of a kind."""
+"""The cocotb tests of the register block; each covers all registers of a kind in the RDL."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OKAY, SLVERR = AxiResp.OKAY, AxiResp.SLVERR
 
 
 class Bench:
-    """The block under test after a reset, with every status at random and nothing going on."""
+    """The block under test, after a reset, with random status inputs and no access."""
 
     def __init__(self, dut: Any, name: str) -> None:
         self.dut = dut
@@ -60,7 +60,7 @@ class Bench:
             yield chance.random() < 0.3
 
     def fill_lanes_without_strobe(self) -> None:
-        """The master leaves them zero; here they are random, and must not matter."""
+        """The master drives zeros there. Random values must have no effect either."""
         channel = self.master.write_if.w_channel
         send = channel.send
 
@@ -80,7 +80,7 @@ class Bench:
         return getattr(self.dut, name)
 
     def drive(self, place: Place) -> int:
-        """Random values for a status; the word that software should see."""
+        """Drive random values for a status. Returns the word that software should read."""
         word = 0
         for field in place.register.fields:
             value = self.chance.getrandbits(field.width)
@@ -90,7 +90,7 @@ class Bench:
         return word
 
     async def watch(self) -> None:
-        """Write down every pulse, and every command that is taken."""
+        """Record every pulse and every accepted command."""
         pulses = [p.field_port("out", f) for p in places("trigger") for f in p.register.fields]
         while True:
             await RisingEdge(self.dut.clock)
@@ -102,7 +102,7 @@ class Bench:
                     self.seen.append((name, self.bits(name)))
 
     def bits(self, external: str) -> int:
-        """What a command or an entry carries, as the word that was written; an index above it."""
+        """The payload of a command or entry as the written word, with the index above it."""
         ports = {camel(r.name): r for r in MAP.registers} | {
             camel(m.name): m.entry for m in MAP.memories
         }
@@ -119,12 +119,12 @@ class Bench:
         return int.from_bytes(answer.data, "little"), answer.resp
 
     async def write(self, address: int, word: int, first: int = 0, count: int = 8) -> AxiResp:
-        """Write `count` bytes of a word from byte `first` on; only these have a strobe."""
+        """Write `count` bytes of a word from byte `first`; only these have a strobe."""
         data = word.to_bytes(8, "little")[first : first + count]
         return (await self.master.write(address + first, data)).resp
 
     def some_bytes(self) -> tuple[int, int, int]:
-        """First byte, number of bytes, and their bits."""
+        """A random byte range: its first byte, its length, and the mask of its bits."""
         first = self.chance.randrange(8)
         count = self.chance.randrange(1, 9 - first)
         return first, count, ((1 << 8 * count) - 1) << 8 * first
@@ -154,7 +154,7 @@ def expected_at_reset(bench: Bench, place: Place) -> int:
 
 @cocotb.test()
 async def reset_values(dut: Any) -> None:
-    """Every register reads as the RDL says it does after reset."""
+    """After reset every register reads as its reset value in the RDL."""
     bench = await Bench(dut, "reset").start()
     for place in places():
         word, resp = await bench.read(place.address)
@@ -165,7 +165,7 @@ async def reset_values(dut: Any) -> None:
 
 @cocotb.test()
 async def what_is_read_only_ignores_writes(dut: Any) -> None:
-    """A status reads as its ports, whatever is written; a constant stays."""
+    """Writes change neither a status, which reads as its ports, nor a constant."""
     bench = await Bench(dut, "read only").start()
     for place in places("status", "constant") * 3:
         if place.register.kind == "status":
@@ -178,7 +178,7 @@ async def what_is_read_only_ignores_writes(dut: Any) -> None:
 
 @cocotb.test()
 async def settings_keep_what_is_written(dut: Any) -> None:
-    """By bytes, and no other bits; what lies between fields reads as zero; neighbours stay."""
+    """Single bytes can be written; bits between fields read as zero; other registers stay."""
     bench = await Bench(dut, "settings").start()
     model = dict.fromkeys(places("setting"), 0)
     for place in list(model) * 6:
@@ -197,7 +197,7 @@ async def settings_keep_what_is_written(dut: Any) -> None:
 
 @cocotb.test()
 async def events_stay_until_cleared(dut: Any) -> None:
-    """A pulse sets for good, a written one clears, each bit by itself."""
+    """A pulse sets a bit until a one is written to it; other bits stay."""
     bench = await Bench(dut, "events").start()
     for place in places("event"):
         fields = place.register.fields
@@ -223,14 +223,14 @@ async def events_stay_until_cleared(dut: Any) -> None:
 
 @cocotb.test()
 async def a_set_beside_a_clear_wins(dut: Any) -> None:
-    """A pulse in the very cycle of the clear stays, one a cycle earlier is cleared."""
+    """A pulse in the cycle of the clear stays; one in the cycle before is cleared."""
     bench = await Bench(dut, "races").start()
     bench.no_pauses()
     for place, field in [(p, f) for p in places("event") for f in p.register.fields]:
         port = bench.port(place.field_port("in", field))
 
         async def pulse(edge: int, port: Any = port, field: Any = field) -> None:
-            """High where the clock's edge of this number is."""
+            """High at the clock edge of this number."""
             if edge:
                 await ClockCycles(dut.clock, edge)
             port.value = field.mask >> field.low
@@ -253,7 +253,7 @@ async def a_set_beside_a_clear_wins(dut: Any) -> None:
 
 @cocotb.test()
 async def triggers_last_one_cycle(dut: Any) -> None:
-    """Each written one is a one for a cycle, and reads as zero."""
+    """A written one is high for one cycle, and reads as zero."""
     bench = await Bench(dut, "triggers").start()
     for place in places("trigger") * 4:
         bench.seen.clear()
@@ -272,7 +272,7 @@ async def triggers_last_one_cycle(dut: Any) -> None:
 
 @cocotb.test()
 async def commands_are_answered_when_taken(dut: Any) -> None:
-    """A command waits for its taker, and what is written after it waits too."""
+    """A command waits until it is accepted, and later writes wait for it."""
     bench = await Bench(dut, "commands").start()
     behind = places("setting")[0]
     for place in places("argument"):
@@ -309,7 +309,7 @@ async def commands_are_answered_when_taken(dut: Any) -> None:
 
 @cocotb.test()
 async def memories_take_every_entry(dut: Any) -> None:
-    """Each entry that is built, in any order, with waits; no read, no part of an entry."""
+    """Built entries can be written in any order and with waits; reads and partial writes fail."""
     bench = await Bench(dut, "memories").start()
     for memory, entries in memories():
         ready = bench.port(f"io_{camel(memory.name)}_ready")
@@ -346,7 +346,7 @@ async def memories_take_every_entry(dut: Any) -> None:
 
 @cocotb.test()
 async def nothing_is_where_nothing_is(dut: Any) -> None:
-    """Where the RDL has no register, and past what is built: an error, zero, and no effect."""
+    """Accesses without a register, or past the built ones, give an error and have no effect."""
     bench = await Bench(dut, "nowhere").start()
     for address in nowhere(bench.chance):
         assert await bench.write(address, bench.chance.getrandbits(64)) == SLVERR, hex(address)

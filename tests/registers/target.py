@@ -26,7 +26,7 @@ ONES = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class Place:
-    """A register of this build: where it is, and how its ports are named."""
+    """A register of this build: its address, and the names of its ports."""
 
     register: Register
     address: int
@@ -42,7 +42,7 @@ class Place:
 
 
 def places(*kinds: str) -> list[Place]:
-    """All registers of these kinds that are built; none given: of all kinds."""
+    """All built registers of these kinds, or of all kinds if none is given."""
     return [place for place in _places() if not kinds or place.register.kind in kinds]
 
 
@@ -57,21 +57,21 @@ def _places() -> Iterator[Place]:
 
 
 def limit(field: Field) -> int:
-    """The values of an argument that are legal are below."""
+    """Legal values of an argument are below this number."""
     return built(field.bound, SIZES) if field.bound else 1 << field.width
 
 
 def memories() -> list[tuple[Memory, int]]:
-    """The memories, and how many of their entries are built."""
+    """The memories, with the number of their built entries."""
     return [(memory, built(memory.bound, SIZES)) for memory in MAP.memories]
 
 
 def nowhere(chance: random.Random) -> list[int]:
-    """Addresses of words where nothing is: all near the registers, some of those far away."""
-    known = {place.address for place in places()}
+    """Addresses of words without a register: all those near registers, some of those far away."""
+    mapped = {place.address for place in places()}
     ends = {memory.offset + entries * WORD_BYTES for memory, entries in memories()}
-    last = max(known)
-    near = set(range(0, last + 64 * WORD_BYTES, WORD_BYTES)) - known
+    last = max(mapped)
+    near = set(range(0, last + 64 * WORD_BYTES, WORD_BYTES)) - mapped
     first = min(memory.offset for memory in MAP.memories)
     far = {chance.randrange(last, first) & -WORD_BYTES for _ in range(100)} | {first - WORD_BYTES}
     absent = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every register of the map, tested as the RDL says it is: bench.py in the simulator."""
+"""Every register behaves as the RDL specifies: runs bench.py in the simulator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PIPELINES, TABLE = 3, 16  # not all powers of two
 
 
 def simulator() -> Path:
-    """The folder with the simulator of a small register block, up to date with hw/src."""
+    """The simulator of a small register block; rebuilt if hw/src changed."""
     from cocotb_tools.runner import get_runner
 
     main = ["hw.test", "anemone.expander.EmitRegisters"]
@@ -49,14 +49,14 @@ def simulator() -> Path:
 
 @cache
 def outcomes() -> dict[str, str]:
-    """By test: empty, or the failure. All tests share one simulation."""
+    """The failure of each test, or an empty text. All tests share one simulation."""
     folder = WORK / "run"
     sizes = {"PIPELINES": str(PIPELINES), "TABLE": str(TABLE)}
 
-    def play() -> None:
+    def run_bench() -> None:
         simulate(simulator(), "bench", folder, package="tests.registers", top=TOP, **sizes)
 
-    return verdicts(folder, cocotb_tests(BENCH), play)
+    return verdicts(folder, cocotb_tests(BENCH), run_bench)
 
 
 @pytest.mark.xdist_group("registers")

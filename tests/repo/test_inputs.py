@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kept verdict depends on everything that the test is of (tests/inputs.py, tests/conftest.py)."""
+"""A kept verdict depends on all inputs of its test (tests/inputs.py, tests/conftest.py)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def of(test: str) -> set[str]:
     ],
 )
 def test_an_input_is_seen(test: str, depends: str) -> None:
-    """By the imports, or by what the test's entry of LONG names."""
+    """An input is an imported module, or a file that the test's entry in LONG names."""
     part = next(part for part in conftest.LONG if test.startswith(part))
     named = {
         path.relative_to(ROOT).as_posix()
@@ -53,7 +53,7 @@ def test_one_test_module_does_not_depend_on_its_neighbours() -> None:
 
 
 def test_every_long_entry_is_of_tests() -> None:
-    """And every pattern that it names finds something."""
+    """Every entry names existing tests, and each of its patterns matches a file."""
     tests = [path.relative_to(ROOT).as_posix() for path in ROOT.glob("tests/**/test_*.py")]
     for part, patterns in conftest.LONG.items():
         assert any(test.startswith(part) for test in tests), part

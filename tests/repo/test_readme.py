@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The README's numbers are those of the results, and the report's pictures are those taken."""
+"""The README has the numbers of docs/results, and docs/ has the last pictures of the report."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.sim.pictures import DOCS, MANIFEST, TAKEN, file_digest
 ROOT = Path(__file__).parents[2]
 README = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 
-# What the README says, of which studies' rows.
-SAID = {
+# Sentences of the README, with the study and the rows of their numbers.
+SENTENCES = {
     "HeMem recovers in {:.0f} s on NEMO's counters; on samples in {:.0f} s (0.02 %), {:.0f} s "
     "(0.005 %) or {:.0f} s (0.1 %)": ("hemem", [
         f"recovery, {who}, queue"
@@ -58,11 +58,11 @@ def rows(study: str) -> dict[str, dict]:
     return {row["what"]: row for row in result(study)["rows"]}
 
 
-@pytest.mark.parametrize("said", SAID)
-def test_results_are_the_studies(said: str) -> None:
-    study, names = SAID[said]
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_results_are_the_studies(sentence: str) -> None:
+    study, names = SENTENCES[sentence]
     found = rows(study)
-    assert said.format(*(found[name]["here"] for name in names)) in README
+    assert sentence.format(*(found[name]["here"] for name in names)) in README
 
 
 def test_the_papers_numbers() -> None:
@@ -74,7 +74,7 @@ def test_the_papers_numbers() -> None:
 
 
 def test_quick_runs_are_called_so() -> None:
-    studies = {study for study, _ in SAID.values()}
+    studies = {study for study, _ in SENTENCES.values()}
     quick = {study for study in studies if result(study)["quick"]}
     (named,) = re.findall(r"of the simulator; (.*?) are quick runs", README)
     assert set(re.split(", | and ", named)) == quick

@@ -22,7 +22,7 @@ def test_committed_is_generated(name: str) -> None:
 
 @pytest.fixture
 def changed(tmp_path: Path):
-    """The RDL with a text replaced."""
+    """A copy of the RDL with a text replaced."""
 
     def change(pattern: str, by: str) -> Path:
         text, places = re.subn(pattern, by, RDL.read_text(), count=1)

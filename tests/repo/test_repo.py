@@ -14,7 +14,7 @@ from mk.regs import generated
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# What a person writes as program or build text; not data, prose or what is generated.
+# Program and build files that people write: no data, prose or generated files.
 SOURCE = {
     ".awk", ".c", ".cc", ".cpp", ".css", ".h", ".hpp", ".html", ".js", ".mk", ".py", ".rdl", ".sc",
     ".scala", ".sh", ".sv", ".toml", ".v", ".vlt",
@@ -23,7 +23,7 @@ SOURCE_NAMES = {"Makefile", "mill", "run", ".clang-format", ".scalafmt.conf"}
 DATA = {".lock", ".parquet", ".png", ".svg", ".csv"}
 MAX_LINES = 500
 
-# Broken by ~, so that this file does not hold what it looks for.
+# With ~ inside, so that this file does not contain the text that it searches for.
 HOSTS = ["pypi.~org", "python~hosted.org", "repo.~maven", "repo1.~maven", "npm~js.", "crates.~io"]
 HOSTS += ["deb.debian.~org", "archive.ubuntu.~com", "-index~-url", "-find~-links", "trusted~-host"]
 REGISTRIES = re.compile("|".join(re.escape(host.replace("~", "")) for host in HOSTS))
@@ -31,7 +31,7 @@ REGISTRIES = re.compile("|".join(re.escape(host.replace("~", "")) for host in HO
 
 @cache
 def files() -> list[Path]:
-    """Files that git tracks or would add."""
+    """Files that git tracks, and new ones that it does not ignore."""
     command = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
     names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     return [ROOT / name for name in names.split("\0") if name and (ROOT / name).is_file()]
@@ -58,7 +58,7 @@ def test_sources_say_their_licence() -> None:
 
 
 def test_no_file_is_long() -> None:
-    """But for those that are written from the register map, which grow with it, and by studies."""
+    """Except files generated from the register map, which grow with it, and those of studies."""
     generated_ones = {*generated(), *(n for n in texts() if n.endswith("/result.json"))}
     lengths = {n: text.count("\n") for n, text in texts().items() if n not in generated_ones}
     written = {n: k for n, k in lengths.items() if Path(n).suffix not in DATA and n != "LICENSE"}
@@ -93,7 +93,7 @@ def test_links_lead_somewhere() -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings of a page as the names by which a link reaches them."""
+    """The anchors of a page's headings."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", h.lower()).strip().replace(" ", "-") for h in headings}
 
@@ -117,7 +117,7 @@ def test_dependencies_are_explained(name: str) -> None:
 
 
 def test_the_update_stage_is_drawn_with_its_names() -> None:
-    """Names in docs/update-stage.svg (with a capital inside) are those of the sources."""
+    """Names in docs/update-stage.svg, those with a capital inside, exist in the sources."""
     picture = (ROOT / "docs" / "update-stage.svg").read_text()
     drawn = re.findall(r'<text class="(\w+)"[^>]*>([^<]*)<', picture)
     named = {name for _, text in drawn for name in re.findall(r"\b\w+[A-Z]\w*|\bforward\d", text)}

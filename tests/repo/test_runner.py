@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How pytest is run: a skip is a failure on Debian, however it comes; a group has one worker."""
+"""How pytest is run: on Debian every kind of skip is a failure, and a group has one worker."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_one(group, n, worker_id):
 
 
 def run(text: str, tmp_path: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """pytest on a module of this text, with the tests' own conftest."""
+    """Runs pytest on a module with this text and with the project's conftest.py."""
     folder = ROOT / "build" / "test" / tmp_path.name  # below the root, as all tests are
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "test_of_text.py").write_text(text)
@@ -84,7 +84,7 @@ def test_a_skip_fails(text: str, counts: str, workers: str, tmp_path: Path) -> N
 
 
 def test_a_group_has_one_worker(tmp_path: Path) -> None:
-    """As `make test` calls it; tests of a group share a simulation and its folder."""
+    """Tests of a group share a simulation and its folder, so `make test` gives them one worker."""
     options = ["-n", "2", "--dist", "loadgroup", "-rP"]
     assert options[:4] == [w for w in all_stages()[-1].command if w in options]
     done = run(GROUPS, tmp_path, *options)

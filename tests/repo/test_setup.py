@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""mk/setup.sh on machines that lack things. Nothing is installed: the path has no apt, no sudo."""
+"""mk/setup.sh on machines that lack tools. It installs nothing: PATH has no apt and no sudo."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-# What the script itself calls, and every Debian has.
+# Commands that the script calls, which every Debian has.
 BASE = "cat cut dirname env flock grep id mkdir pwd sed sh sha256sum tr uname".split()
 
 
 @pytest.fixture
 def bare(tmp_path: Path) -> tuple[Path, Path]:
-    """A checkout without .venv, and a folder of commands that has only those of BASE."""
+    """A checkout without .venv, and a folder with only the commands of BASE."""
     checkout = tmp_path / "checkout"
     checkout.mkdir()
     shutil.copytree(ROOT / "mk", checkout / "mk")
@@ -72,7 +72,7 @@ def test_a_path_with_blanks_is_refused(bare: tuple[Path, Path]) -> None:
 
 
 def test_a_linked_environment_is_left_alone(bare: tuple[Path, Path], tmp_path: Path) -> None:
-    """It is another checkout's, which would lose it."""
+    """It belongs to another checkout, which still needs it."""
     checkout, commands = bare
     other = tmp_path / "other"
     other.mkdir()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The testplans name tests and coverage that exist, and leave no coverage out."""
+"""The testplans name only existing tests, and all coverage bins."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Plan:
-    """A page, the coverage bins and the modules of directed tests that it has to name."""
+    """A page, with the coverage bins and the modules of directed tests that it must name."""
 
     page: Path
     bins: frozenset[str]
@@ -33,7 +33,7 @@ class Plan:
         return self.page.stem
 
     def rows(self) -> list[list[str]]:
-        """The cells of every point."""
+        """The cells of the page's table rows."""
         return [
             [cell.strip() for cell in line.strip("|").split("|")]
             for line in self.page.read_text().splitlines()
@@ -42,7 +42,7 @@ class Plan:
 
 
 def plan(page: str, bench: str, bins: set[str], modules: Iterable[str]) -> Plan:
-    """A page of docs/ and the bench in tests/ that it is about."""
+    """The plan of a page in docs/ for a bench in tests/."""
     files = tuple(ROOT / "tests" / bench / "bench" / f"{module}.py" for module in modules)
     return Plan(ROOT / "docs" / page, frozenset(bins), files)
 
@@ -61,7 +61,7 @@ each_plan = pytest.mark.parametrize("plan", PLANS, ids=str)
 
 
 def exists(path: Path, name: str) -> bool:
-    """A test is in a file: a function in Python, a part of what it says of itself in Scala."""
+    """Whether a file has a test: a function in Python, part of a test's description in Scala."""
     text = path.read_text()
     if path.suffix != ".py":
         return name in text

@@ -7,10 +7,10 @@ import pytest
 
 from anemone.backends import rtl
 from anemone.backends.rtl import builder
-from anemone.backends.rtl.builder import COLD, Say, Simulator, tell
-from tests.rtl.geometries import LEAST, WIDE
+from anemone.backends.rtl.builder import COLD, Log, Simulator, log_progress
+from tests.rtl.geometries import SMALLEST, WIDE
 
-SHORT = {rtl.expander(geometry).key for geometry in (LEAST, WIDE)}
+SHORT = {rtl.expander(geometry).key for geometry in (SMALLEST, WIDE)}
 
 
 @pytest.fixture(autouse=True)
@@ -18,9 +18,9 @@ def compiled_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     as_shipped = builder.compile_simulator
 
     def compile_simulator(
-        simulator: Simulator, verilog: Path, folder: Path, say: Say = tell
+        simulator: Simulator, verilog: Path, folder: Path, log: Log = log_progress
     ) -> Path:
         hot = COLD if simulator.key in SHORT else None
-        return as_shipped(simulator, verilog, folder, say, hot)
+        return as_shipped(simulator, verilog, folder, log, hot)
 
     monkeypatch.setattr(builder, "compile_simulator", compile_simulator)

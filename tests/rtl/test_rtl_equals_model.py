@@ -141,9 +141,9 @@ def test_full_rate() -> None:
 
 
 def test_progress_reaches_its_end_in_order() -> None:
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     trace = random_trace(np.random.default_rng(SEED), 300_000, TYPICAL)
     rule = replace(spread_rule("one", 64, TYPICAL), read_every=1000)
-    rtl.run([rule], trace, TYPICAL, lambda done, total: told.append((done, total)))
-    assert told and told == sorted(told) and told[-1][0] <= told[-1][1]
-    assert len({total for _, total in told}) == 1
+    rtl.run([rule], trace, TYPICAL, lambda done, total: progress.append((done, total)))
+    assert progress and progress == sorted(progress) and progress[-1][0] <= progress[-1][1]
+    assert len({total for _, total in progress}) == 1

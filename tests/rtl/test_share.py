@@ -96,18 +96,18 @@ def test_a_fault_is_noticed(fault: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["msgfree", "latency", "--load", "0"]
-    code, said, _ = run([*words, "--load", "0.5", "--messages", "50", "--json"], capsys)
-    idle, busy = json.loads(said)["loads"]
+    code, output, _ = run([*words, "--load", "0.5", "--messages", "50", "--json"], capsys)
+    idle, busy = json.loads(output)["loads"]
     assert code == 0 and idle["p50"] == IDLE * 2.5 and busy["mean"] > idle["mean"]
     assert idle["load"] == 0 and 0.5 < busy["requests"] < 0.6
-    code, said, _ = run([*words, "--messages", "2"], capsys)
-    assert code == 0 and "115.0" in said
+    code, output, _ = run([*words, "--messages", "2"], capsys)
+    assert code == 0 and "115.0" in output
 
 
 @pytest.mark.parametrize(("option", "value"), [("--load", "1.5"), ("--in-flight", "0")])
 def test_what_no_channel_has(option: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, said = run(["msgfree", "latency", option, value], capsys)
-    assert code == 2 and option in said
+    code, _, errors = run(["msgfree", "latency", option, value], capsys)
+    assert code == 2 and option in errors
 
 
 def test_what_load_adds() -> None:

@@ -106,8 +106,8 @@ class Browser:
     @property
     def console(self) -> list[str]:
         """The console's messages at every level, including exceptions."""
-        said = self.driver.get_log("browser")  # get_log returns each entry only once
-        self._console += [f"{entry['level']}: {entry['message']}" for entry in said]
+        entries = self.driver.get_log("browser")  # get_log returns each entry only once
+        self._console += [f"{entry['level']}: {entry['message']}" for entry in entries]
         return self._console
 
     @property
@@ -115,11 +115,11 @@ class Browser:
         """All addresses that the page requested, except its own."""
         for entry in self.driver.get_log("performance"):
             event = json.loads(entry["message"])["message"]
-            said = event["params"]
-            if event["method"] != "Network.requestWillBeSent" or said["type"] == "Document":
+            parameters = event["params"]
+            if event["method"] != "Network.requestWillBeSent" or parameters["type"] == "Document":
                 continue
-            if not said["documentURL"].startswith("chrome:"):  # the tab's page before ours
-                self._requests.append(said["request"]["url"])
+            if not parameters["documentURL"].startswith("chrome:"):  # the tab's page before ours
+                self._requests.append(parameters["request"]["url"])
         return self._requests
 
     def open(self, page: Path, width: int = 1280, height: int = 900) -> None:

@@ -75,11 +75,11 @@ def take(report: Path) -> None:
 
 def main() -> None:
     take(REPORT)
-    said = {
+    manifest = {
         "page": digest(REPORT.read_text(encoding="utf-8")),
         "pictures": {name: file_digest(DOCS / name) for name in TAKEN},
     }
-    MANIFEST.write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+    MANIFEST.write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -26,23 +26,23 @@ def analysis(trace: Trace, folder: Path) -> Analysis:
 
 def test_the_hot_set_is_seen_to_move_in_the_very_poll(tmp_path: Path) -> None:
     trace = synthetic.moving()
-    told = analysis(trace, tmp_path)
-    (poll,) = told.hotset.moves
-    first, last = told.polls.edges[poll], told.polls.edges[poll + 1]
+    found = analysis(trace, tmp_path)
+    (poll,) = found.hotset.moves
+    first, last = found.polls.edges[poll], found.polls.edges[poll + 1]
     assert first <= len(trace) // 2 < last
-    assert told.polls.times[poll] == pytest.approx(first * 40e-9)
-    assert told.hotset.stable
+    assert found.polls.times[poll] == pytest.approx(first * 40e-9)
+    assert found.hotset.stable
 
 
 def test_hotness_is_every_access_where_it_went(tmp_path: Path) -> None:
     trace = synthetic.moving()
-    told = analysis(trace, tmp_path)
-    assert told.heat.counts.sum() == len(trace)
+    found = analysis(trace, tmp_path)
+    assert found.heat.counts.sum() == len(trace)
     pages = trace.addr >> np.uint64(21)
-    assert told.heat.pages.tolist() == np.unique(pages).tolist()
+    assert found.heat.pages.tolist() == np.unique(pages).tolist()
     poll, column = 3, 7
-    part = pages[told.polls.edges[poll] : told.polls.edges[poll + 1]]
-    assert told.heat.counts[poll, column] == np.sum(part == told.heat.pages[column])
+    part = pages[found.polls.edges[poll] : found.polls.edges[poll + 1]]
+    assert found.heat.counts[poll, column] == np.sum(part == found.heat.pages[column])
 
 
 def test_even_use_and_a_scan_have_no_hot_set_that_moves() -> None:
@@ -53,9 +53,9 @@ def test_even_use_and_a_scan_have_no_hot_set_that_moves() -> None:
     scan = np.zeros((30, 60), np.int64)
     for poll in range(30):
         scan[poll, 2 * poll : 2 * poll + 2] = 100
-    told = hot_set(scan)
-    assert told.moves == []
-    assert not told.stable
+    found = hot_set(scan)
+    assert found.moves == []
+    assert not found.stable
 
 
 def test_a_hot_set_that_comes_back_moves_twice() -> None:
@@ -73,42 +73,42 @@ def test_one_odd_poll_is_no_move() -> None:
 
 
 def test_traffic_kept_is_that_of_the_old_pages_over_that_of_the_best() -> None:
-    known, now = np.array([9, 8, 1, 0]), np.array([5, 0, 7, 3])
-    assert hot_traffic(known, now, 2) == 5 / 12
+    earlier, now = np.array([9, 8, 1, 0]), np.array([5, 0, 7, 3])
+    assert hot_traffic(earlier, now, 2) == 5 / 12
     assert hot_traffic(now, now, 2) == 1.0
-    assert hot_traffic(known, np.zeros(4, int), 2) == 1.0
+    assert hot_traffic(earlier, np.zeros(4, int), 2) == 1.0
 
 
 def test_the_skewed_page_has_the_score_of_its_formula(tmp_path: Path) -> None:
     trace = synthetic.skewed()
-    told = analysis(trace, tmp_path).skewness
-    assert len(told.pages) == 10
-    assert told.base.sum() == len(trace)
-    top = int(np.argmax(told.score))
-    assert told.pages[top] == 100
-    assert told.base[top, 7] == told.base[top].sum()
-    mean = told.base[told.base > 0].mean()
-    assert told.score[top] == pytest.approx(np.log2(1 + (told.base[top, 7] / mean) ** 2))
-    assert told.score[np.arange(10) != top].max() < 1
+    found = analysis(trace, tmp_path).skewness
+    assert len(found.pages) == 10
+    assert found.base.sum() == len(trace)
+    top = int(np.argmax(found.score))
+    assert found.pages[top] == 100
+    assert found.base[top, 7] == found.base[top].sum()
+    mean = found.base[found.base > 0].mean()
+    assert found.score[top] == pytest.approx(np.log2(1 + (found.base[top, 7] / mean) ** 2))
+    assert found.score[np.arange(10) != top].max() < 1
 
 
 def test_bandwidth_of_the_tenants_and_when_the_cap_was_passed(tmp_path: Path) -> None:
     trace = synthetic.neighbours()
-    told = analysis(trace, tmp_path)
+    found = analysis(trace, tmp_path)
     assert trace.tenant is not None
-    assert told.bandwidth.counts.sum(axis=0).tolist() == np.bincount(trace.tenant).tolist()
-    rate = told.bandwidth.rate(told.polls)
-    assert (rate * told.polls.spans[:, None]).sum() == pytest.approx(64 * len(trace))
-    over = told.bandwidth.counts > told.bandwidth.cap
-    assert np.all(told.bandwidth.fired[over]), "past the cap on all channels is past it on one"
-    assert told.bandwidth.fired[:, 2].any()
-    assert not told.bandwidth.fired[:, :2].any()
-    assert told.bandwidth.notifications > 0
+    assert found.bandwidth.counts.sum(axis=0).tolist() == np.bincount(trace.tenant).tolist()
+    rate = found.bandwidth.rate(found.polls)
+    assert (rate * found.polls.spans[:, None]).sum() == pytest.approx(64 * len(trace))
+    over = found.bandwidth.counts > found.bandwidth.cap
+    assert np.all(found.bandwidth.fired[over]), "past the cap on all channels is past it on one"
+    assert found.bandwidth.fired[:, 2].any()
+    assert not found.bandwidth.fired[:, :2].any()
+    assert found.bandwidth.notifications > 0
 
 
 def test_a_trace_without_clock_and_tenants_is_told_in_events(tmp_path: Path) -> None:
     trace = Trace(np.arange(5000, dtype=np.uint64) * 4096, np.zeros(5000, bool))
-    told = analysis(trace, tmp_path)
-    assert not told.polls.timed
-    assert told.polls.times[-1] == 5000
-    assert told.bandwidth.names == ["tenant 0"]
+    found = analysis(trace, tmp_path)
+    assert not found.polls.timed
+    assert found.polls.times[-1] == 5000
+    assert found.bandwidth.names == ["tenant 0"]

@@ -114,11 +114,11 @@ def test_equal_is_equal(good: Result, tmp_path: Path) -> None:
 def test_one_wrong_value_is_found(name: str, good: Result, tmp_path: Path) -> None:
     one, two = out(good, tmp_path / "a"), out(CHANGES[name](good), tmp_path / "b")
     for left, right in ((one, two), (two, one)):
-        told = compare(left, right)
-        assert 1 <= told.total <= 2, "a value that moved is missing here and too many there"
-        assert len(told.differences) == told.total
+        found = compare(left, right)
+        assert 1 <= found.total <= 2, "a value that moved is missing here and too many there"
+        assert len(found.differences) == found.total
     assert recount(RULES, TRACE, GEOMETRY, one).equal
-    assert recount(RULES, TRACE, GEOMETRY, two).total == told.total
+    assert recount(RULES, TRACE, GEOMETRY, two).total == found.total
 
 
 def test_a_difference_says_where_and_what(good: Result, tmp_path: Path) -> None:
@@ -185,9 +185,9 @@ def test_sim_fails_unless_all_is_equal(
     monkeypatch.setattr(job, "replay", engines)
     path = synthetic.save(TRACE, tmp_path / "mixed.parquet")
     assert sim(path, tmp_path / "out", "--json") == status
-    told = json.loads(capsys.readouterr().out)
-    assert told["equal"] is (status == 0)
-    (trace,) = told["traces"]
+    report = json.loads(capsys.readouterr().out)
+    assert report["equal"] is (status == 0)
+    (trace,) = report["traces"]
     assert (trace["rtl_equals_model"], trace["equals_trace"]) == (agreed, counted)
     assert bool(trace["differences"]) is (status == 1)
     assert sim(path, tmp_path / "again") == status
@@ -207,7 +207,7 @@ def test_bad_input_leaves_nothing_behind(
     empty.mkdir()
     for given in (tmp_path, torn, tmp_path / "absent", empty):
         assert sim(given, tmp_path / "out", "--engine", "model") == 2
-        said = capsys.readouterr()
-        assert said.err.count("\n") == 1, said.err
-        assert not said.out
+        output = capsys.readouterr()
+        assert output.err.count("\n") == 1, output.err
+        assert not output.out
         assert not (tmp_path / "out").exists()

@@ -18,10 +18,10 @@ from tests.sim import synthetic
 ORIGIN = {"about": "made & up", "programs": {"noisy": {"tenant": 2}, "quiet": {"tenant": 0}}}
 
 
-def captured(path: Path, said: object) -> Path:
-    """A trace with `said` as the metadata in which a capture writes its origin."""
+def captured(path: Path, metadata: object) -> Path:
+    """A trace whose schema has `metadata` where a capture writes its origin."""
     table = pq.read_table(synthetic.save(synthetic.neighbours(3_000), path))
-    pq.write_table(table.replace_schema_metadata({METADATA: json.dumps(said).encode()}), path)
+    pq.write_table(table.replace_schema_metadata({METADATA: json.dumps(metadata).encode()}), path)
     return path
 
 
@@ -39,12 +39,12 @@ def test_the_programs_are_called_by_their_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [{}, [], {"programs": 3}, {"about": 1, "programs": {"a": {}}}, "x"]
+    "metadata", [{}, [], {"programs": 3}, {"about": 1, "programs": {"a": {}}}, "x"]
 )
 def test_a_trace_that_says_other_things_of_itself_is_still_a_trace(
-    said: object, tmp_path: Path
+    metadata: object, tmp_path: Path
 ) -> None:
-    given = Input.read(captured(tmp_path / "odd.parquet", said), Geometry())
+    given = Input.read(captured(tmp_path / "odd.parquet", metadata), Geometry())
     assert len(given.trace) == 3_000
     assert (given.about, given.programs) == ("", {})
 

@@ -49,7 +49,7 @@ def test_the_boxes_of_a_heat_map_are_its_cells(level: np.ndarray) -> None:
 
 @given(st.lists(st.floats(-50, 250), min_size=1, max_size=9))
 def test_labels_are_moved_apart_and_keep_their_order(heights: list[float]) -> None:
-    placed = charts.apart([(y, str(i), "") for i, y in enumerate(heights)], 17, 4, 180)
+    placed = charts.move_apart([(y, str(i), "") for i, y in enumerate(heights)], 17, 4, 180)
     gaps = np.diff([y for y, _, _ in placed])
     assert (gaps >= 17 - 1e-9).all()
     assert [float(heights[int(i)]) for _, i, _ in placed] == sorted(heights)
@@ -90,8 +90,8 @@ def test_a_colour_that_is_none_is_refused() -> None:
 
 
 def test_hover_is_told_in_the_pictures_coordinates() -> None:
-    told = Hover([0, 160, 320], [140, 0], ["a", "b"], ["r"], [[1], [2]], "{row} {value}")
-    data = told.data(FRAME)
+    hover = Hover([0, 160, 320], [140, 0], ["a", "b"], ["r"], [[1], [2]], "{row} {value}")
+    data = hover.data(FRAME)
     assert data["x"] == [60, 220, 380]
     assert data["y"] == [154, 14]
     assert data["values"] == [[1], [2]]

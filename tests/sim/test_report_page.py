@@ -79,8 +79,8 @@ def test_the_page_fetches_nothing(page: Path) -> None:
 
 def test_the_pictures_in_docs_are_of_this_page(page: Path) -> None:
     """The pictures are up to date except for speeds; otherwise run `make pictures`."""
-    said = json.loads(MANIFEST.read_text(encoding="utf-8"))
-    assert said["page"] == digest(page.read_text(encoding="utf-8")), "stale: make pictures"
+    manifest = json.loads(MANIFEST.read_text(encoding="utf-8"))
+    assert manifest["page"] == digest(page.read_text(encoding="utf-8")), "stale: make pictures"
 
 
 @needs_browser
@@ -96,10 +96,10 @@ def test_every_picture_is_drawn_and_the_console_is_silent(page: Path, tab: Brows
         assert picture["width"] > 400, key
         assert picture["height"] > 150, key
         assert picture["marks"] >= 1, key
-        least = {"bandwidth": 1, "skewness": 1, "hotset": 20, "hitrate": 1}.get(
+        minimum = {"bandwidth": 1, "skewness": 1, "hotset": 20, "hitrate": 1}.get(
             key.split("-")[1], 8
         )
-        assert picture["drawn"] >= least, key
+        assert picture["drawn"] >= minimum, key
         assert picture["labels"] >= 6, key
         assert picture["outside"] == [], key
         assert picture["clashes"] == [], key
@@ -127,8 +127,8 @@ def test_the_check_sees_an_empty_picture_and_a_noisy_console(page: Path, tab: Br
     assert all(picture["marks"] == 0 and picture["drawn"] == 0 for picture in found)
     assert found[0]["outside"]
     assert found[0]["clashes"]
-    assert any("heard" in said for said in tab.console)
-    assert any("thrown" in said for said in tab.console)
+    assert any("heard" in line for line in tab.console)
+    assert any("thrown" in line for line in tab.console)
 
 
 @needs_browser

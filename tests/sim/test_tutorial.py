@@ -17,11 +17,11 @@ def test_section_1_clones_what_can_be_set_up(tmp_path: Path) -> None:
     clone, enter, setup, *_ = commands(1).splitlines()
     assert (enter, setup) == ("cd anemone", "make setup")
     script = f"{clone} && {enter} && {setup} -n"
-    said = subprocess.run(
+    output = subprocess.run(
         ["sh", "-eu", "-c", script.replace('"$ANEMONE"', f"'{ROOT}'")], cwd=tmp_path,
         capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
-    assert "setup.sh" in said
+    assert "setup.sh" in output
 
 
 def test_sections_2_to_6(tmp_path: Path) -> None:

@@ -34,17 +34,17 @@ def tiers(draw: st.DrawFn, pages: int, timing: str) -> Tier:
 def configs(draw: st.DrawFn) -> TierConfig:
     """All placements, with space for all touched pages."""
     start = draw(st.sampled_from(["first-touch", "fast", "slow", "weighted", "optimum"]))
-    room = draw(st.integers(0, PAGES)), draw(st.sampled_from([PAGES, PAGES + 5]))
+    capacity = draw(st.integers(0, PAGES)), draw(st.sampled_from([PAGES, PAGES + 5]))
     if start == "fast":
-        room = PAGES, 0
+        capacity = PAGES, 0
     timing = draw(st.sampled_from(["queue", "dram"]))
     weights = draw(st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(any))
     return TierConfig(
         page_bytes=draw(st.sampled_from([4096, 2 << 20])),
         outstanding=draw(st.integers(1, 5)),
         posted=draw(st.none() | st.integers(1, 5)),
-        fast=draw(tiers(room[0], timing)),
-        slow=draw(tiers(room[1], timing)),
+        fast=draw(tiers(capacity[0], timing)),
+        slow=draw(tiers(capacity[1], timing)),
         start=start,
         weights=weights if start == "weighted" else (1, 1),
         interval_ns=draw(st.sampled_from([1e9, 500.0, 37.5])),
@@ -92,9 +92,9 @@ def flat_traces(draw: st.DrawFn, config: TierConfig) -> Trace:
 
 
 @st.composite
-def traces(draw: st.DrawFn, page_bytes: int, most: int = 120) -> Trace:
+def traces(draw: st.DrawFn, page_bytes: int, maximum: int = 120) -> Trace:
     """Any columns; threads are random or successive. A request is one row."""
-    n = draw(st.integers(1, most))
+    n = draw(st.integers(1, maximum))
     rng = np.random.default_rng(draw(st.integers(0, 1 << 32)))
     page = rng.permutation(512)[rng.integers(0, draw(st.integers(1, PAGES)), n)]
     thread = rng.choice([0, 1, 7, 40000, 65535], n) if draw(st.booleans()) else None

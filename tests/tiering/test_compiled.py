@@ -23,7 +23,7 @@ print(run(1), sum(run.stats.cache_hits.values()))
 """
 
 
-def said(folder: Path) -> list[int]:
+def printed(folder: Path) -> list[int]:
     command = [sys.executable, "outer.py"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     return [int(word) for word in done.stdout.split()]
@@ -33,7 +33,7 @@ def test_another_file_that_is_compiled_into_it(tmp_path: Path) -> None:
     """With numba's cache alone, the caller's old code would run."""
     (tmp_path / "outer.py").write_text(OUTER)
     (tmp_path / "inner.py").write_text(INNER.format(1))
-    assert said(tmp_path) == [2, 0]
-    assert said(tmp_path) == [2, 1]
+    assert printed(tmp_path) == [2, 0]
+    assert printed(tmp_path) == [2, 1]
     (tmp_path / "inner.py").write_text(INNER.format(20))
-    assert said(tmp_path) == [21, 0]
+    assert printed(tmp_path) == [21, 0]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from anemone.io.errors import InputError
 from anemone.policies.hemem import HeMem
 from anemone.tiering import Migration, Tier, TierConfig, Tlb, load_config, parse_config
-from anemone.tiering.config import MOST_PAGES, made
+from anemone.tiering.config import MAX_PAGES, made
 from anemone.tiering.devices import with_device
 from anemone.tiering.parameters import POLICIES, SOURCES, constants, load
 from anemone.tiering.scaling import scaled, stretched
@@ -54,7 +54,7 @@ cooling = 20
 source = "nemo"
 fast = "none"
 """
-LEAST = GOOD[: GOOD.index("[placement]")]
+MINIMAL = GOOD[: GOOD.index("[placement]")]
 
 
 def parse(text: str) -> TierConfig:
@@ -86,7 +86,7 @@ def test_every_field() -> None:
 
 
 def test_defaults() -> None:
-    config = parse('page = "4KiB"\noutstanding = 1\n' + LEAST[LEAST.index("[fast]") :])
+    config = parse('page = "4KiB"\noutstanding = 1\n' + MINIMAL[MINIMAL.index("[fast]") :])
     assert (config.posted, config.start, config.policy, config.tlb) == (
         None,
         "first-touch",
@@ -108,8 +108,8 @@ def test_scale() -> None:
 
 
 def test_a_slow_tier_without_pages_is_unlimited() -> None:
-    config = parse(LEAST.replace("pages = 2048\n", ""))
-    assert config.slow == Tier(MOST_PAGES, 380.3, 17.6)
+    config = parse(MINIMAL.replace("pages = 2048\n", ""))
+    assert config.slow == Tier(MAX_PAGES, 380.3, 17.6)
 
 
 @pytest.mark.parametrize("names", [POLICIES, SOURCES])

@@ -15,7 +15,7 @@ from anemone.tiering import Tier, TierConfig, parse_config, simulate
 from anemone.tiering.devices import devices
 from anemone.tiering.drams import WRITES, drams
 from anemone.trace import Trace
-from tests.tiering.test_config import LEAST
+from tests.tiering.test_config import MINIMAL
 
 DDR4 = drams()["ddr4-3200"]
 ROW = DDR4.row_lines * DDR4.groups * 64  # bytes to the next bank, with one channel
@@ -113,7 +113,7 @@ def test_a_stream_takes_what_was_measured() -> None:
 
 
 def test_the_file() -> None:
-    dram = LEAST.replace("gb_per_s = 123.4", 'gb_per_s = 123.4\ndram = "ddr5-4800"\nchannels = 4')
+    dram = MINIMAL.replace("gb_per_s = 123.4", 'gb_per_s = 123.4\ndram = "ddr5-4800"\nchannels = 4')
     dram = dram.replace("gb_per_s = 17.6", 'gb_per_s = 17.6\ndram = "ddr4-3200"')
     config = parse_config('timing = "dram"\n' + dram, "t.toml")
     assert (config.timing, config.fast.dram, config.fast.channels) == ("dram", "ddr5-4800", 4)

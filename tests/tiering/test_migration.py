@@ -222,9 +222,9 @@ def test_whatever_a_policy_asks_for(data: st.DataObject) -> None:
     fast = data.draw(st.integers(1, PAGES))
     timing = data.draw(st.sampled_from(["queue", "dram"]))
     # With open rows the DRAM timing is below the latency, but not below this bound.
-    least, idle = 10.0, drams()["ddr4-3200"].idle if timing == "dram" else 0.0
+    latency_ns, idle = 10.0, drams()["ddr4-3200"].idle if timing == "dram" else 0.0
     config = TierConfig(
-        page_bytes, data.draw(st.integers(1, 4)), Tier(fast, least + idle, 64.0, "ddr4-3200"),
+        page_bytes, data.draw(st.integers(1, 4)), Tier(fast, latency_ns + idle, 64.0, "ddr4-3200"),
         Tier(PAGES + data.draw(st.integers(0, 3)), 100.0, 16.0, "ddr5-4800"),
         timing=timing,
         posted=data.draw(st.none() | st.integers(1, 4)),
@@ -254,7 +254,7 @@ def test_whatever_a_policy_asks_for(data: st.DataObject) -> None:
     computing = max(gap[threads == t].sum() for t in np.unique(threads))
     busy = [n * LINE_BYTES / t.gb_per_s for n, t in zip(result.accesses, (config.fast, config.slow),
                                                         strict=True)]  # fmt: skip
-    assert result.time_ns >= computing + least - 1e-6
+    assert result.time_ns >= computing + latency_ns - 1e-6
     assert result.time_ns >= max(busy) - 1e-6
     again = Run(config, lambda: [trace], Anything(policy.seed), Oracle(), GEOMETRY, None, "trace")
     again.policy.run = again

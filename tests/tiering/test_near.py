@@ -95,8 +95,8 @@ def test_each_outcome_is_the_fast_models(
     found, state = np.zeros(3000, np.int8), near.make(config)
     near.outcomes(state, addr, write, found)
     memory = flat_fast.FlatMemory(config)
-    wanted = memory.accesses(addr, write)
-    assert np.array_equal(np.where(found == near.COUNTED, MISS, found), wanted)
+    expected = memory.accesses(addr, write)
+    assert np.array_equal(np.where(found == near.COUNTED, MISS, found), expected)
     assert near.counts(state) == memory.counts
 
 
@@ -139,7 +139,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("ratio = 2", "ratio = 5", "flat.ratio is 5"),
         ("ratio = 2", 'policy = "some"', 'flat.policy is "some"'),
@@ -151,8 +151,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         ("ratio = 2", "more = 1", "flat.more is 1"),
     ],
 )
-def test_what_is_wrong_is_named(old: str, new: str, said: str) -> None:
+def test_what_is_wrong_is_named(old: str, new: str, message: str) -> None:
     assert parse_config(TEXT, "tier.toml").flat == Flat(2)
     with pytest.raises(InputError) as error:
         parse_config(TEXT.replace(old, new), "tier.toml")
-    assert said in str(error.value), error.value
+    assert message in str(error.value), error.value

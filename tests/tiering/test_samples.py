@@ -160,7 +160,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (PERF + "what is this\n", 'line 9: sample is "what is this"'),
         (PERF + "redis 12 11.9: cpu/mem-loads/P: 7f00\n", "line 9: period or address is"),
@@ -179,10 +179,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (b"PERFILE2" + bytes(96), "samples is perf's own file; allowed: perf script of"),
     ],
 )
-def test_bad_samples(tmp_path: Path, content: str | bytes, said: str) -> None:
+def test_bad_samples(tmp_path: Path, content: str | bytes, message: str) -> None:
     with pytest.raises(InputError) as caught:
         samples(tmp_path, content)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(

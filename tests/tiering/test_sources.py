@@ -146,9 +146,9 @@ def test_frames_are_watched_by_turns() -> None:
     trace = accesses(4000, pages=130)
     trace = replace(trace, gap_ns=np.full(len(trace), 18_000.0))
     watch = watched(trace, Nemo(fast="none"), machine, splits=True)
-    told = [set((s.heat.base_page // s.span).tolist()) for s in watch.seen]
-    assert told[0] == set() and [len(t) for t in told[1:]] == [112, 112]
-    assert set().union(*told) == set(range(130))
+    watched_pages = [set((s.heat.base_page // s.span).tolist()) for s in watch.seen]
+    assert watched_pages[0] == set() and [len(t) for t in watched_pages[1:]] == [112, 112]
+    assert set().union(*watched_pages) == set(range(130))
     at = watch.seen[1]
     base = dict(zip((at.heat.base_page // 512).tolist(), at.heat.base.sum(axis=1), strict=True))
     units = dict(zip((at.units.frame // 512).tolist(), at.heat.units.tolist(), strict=True))
@@ -158,15 +158,15 @@ def test_frames_are_watched_by_turns() -> None:
     assert np.corrcoef(pairs.T)[0, 1] > 0.8
 
 
-@pytest.mark.parametrize(("quota", "least", "most"), [(0.5, 199, 199), (0.0063, 997, 2503)])
-def test_the_period_adapts(quota: float, least: int, most: int) -> None:
+@pytest.mark.parametrize(("quota", "minimum", "maximum"), [(0.5, 199, 199), (0.0063, 997, 2503)])
+def test_the_period_adapts(quota: float, minimum: int, maximum: int) -> None:
     """It changes by a step per check while processing takes more or less than its share."""
     source = Pebs(period=293, sample_ns=0.0, quota=quota, adapt_ms=0.2)
     config = replace(MACHINE, interval_ns=20_000.0, scale=200)
     trace = accesses(20_000)
     watch = Watch()
     done = simulate(config, trace, watch, source, GEOMETRY)
-    assert least <= done.extra["telemetry"]["period"] <= most
+    assert minimum <= done.extra["telemetry"]["period"] <= maximum
     # The heat is still in accesses.
     assert watch.heat().sum() == pytest.approx(len(trace), rel=0.3)
 
@@ -187,8 +187,8 @@ def test_pebs_samples_cost_their_threads() -> None:
 
 
 def test_pebs_drops_what_its_buffer_does_not_hold() -> None:
-    told = simulate(MACHINE, accesses(4000), None, Pebs(period=1, buffer=64), GEOMETRY)
-    telemetry = told.extra["telemetry"]
+    result = simulate(MACHINE, accesses(4000), None, Pebs(period=1, buffer=64), GEOMETRY)
+    telemetry = result.extra["telemetry"]
     assert telemetry["dropped"] > 2000 and telemetry["samples"] % 64 == 0
     assert 3900 < telemetry["dropped"] + telemetry["samples"] <= 4000
 

@@ -54,11 +54,11 @@ class Squares(Study):
 def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
     """Another worker runs its point again; kept answers are not run again the next time."""
     study, folder = Squares(tmp_path, kills=4), tmp_path / "points"
-    told = []
+    progress = []
     points = study.points(True, 1)
-    found = answers(study, points, folder, 2, lambda *now: told.append(now))
+    found = answers(study, points, folder, 2, lambda *now: progress.append(now))
     assert [a["square"] for _, a in found] == [0, 1, 4, 9, 16, 25]
-    assert [now[:2] for now in told] == [(n, 6) for n in range(1, 7)] and told[-1][2] == 0
+    assert [now[:2] for now in progress] == [(n, 6) for n in range(1, 7)] and progress[-1][2] == 0
     times = [len((tmp_path / f"ran-{n}").read_text()) for n in range(6)]
     # Answers of the dead worker that were not fetched yet are also run again.
     assert times[4] == 2 and max(times) == 2
@@ -155,12 +155,12 @@ def test_a_sweep(
     content = json.loads((tmp_path / "out" / "sweep.json").read_text())
     expected = [{"point": {"n": n}, "answer": {"square": n * n}} for n in (7, 8)]
     assert content == expected
-    for wrong, said in (
+    for wrong, message in (
         ("m = [1]", "only the keys n"),
         ("n = []", "at least one"),
         ('n = ["a"]', "int"),
     ):
-        assert_refused(file, wrong, said, words, capsys)
+        assert_refused(file, wrong, message, words, capsys)
 
 
 def test_the_page_and_the_result(tmp_path: Path) -> None:
@@ -230,12 +230,12 @@ def test_the_engine_counts_where_nemo_does(
     report = json.loads(out)
     assert (status, err) == (0, "") and [row["here"] for row in report["rows"]] == [25, 3]
     assert "Verilated" in report["constants"]["NEMO's counts"]
-    for refused, said in (
+    for refused, message in (
         (words, "model; rtl with --quick"),
         (["study", "loaded-latency", *words[2:]], "NEMO counts nothing, in ranking, tuning, hemem"),
     ):
         status, out, err = run(refused, capsys)
-        assert (status, out) == (2, "") and err.count("\n") == 1 and said in err, err
+        assert (status, out) == (2, "") and err.count("\n") == 1 and message in err, err
         assert '--engine is "rtl"' in err
 
 
@@ -288,6 +288,6 @@ def test_settings_are_drawn_alike() -> None:
 def test_what_was_tuned_is_told_of_another_seed() -> None:
     """Settings are chosen with another store than the reported one."""
     point = {**tuning.STUDY.points(True, 1)[0], "k": 1024, "seconds": 2}
-    told = [tuning.STUDY.run({**point, "use": use})["requests_per_second"]
+    rates = [tuning.STUDY.run({**point, "use": use})["requests_per_second"]
             for use in ("tune", "tell", "tell")]  # fmt: skip
-    assert told[0] != told[1] == told[2]
+    assert rates[0] != rates[1] == rates[2]

@@ -49,10 +49,12 @@ class Share(Policy):
 def test_mbm_tells_whose_lines_they_were() -> None:
     policy = Share()
     done = simulate(MACHINE, two(), policy, Mbm(), GEOMETRY)
-    told = np.sum(policy.seen, axis=0)
+    lines = np.sum(policy.seen, axis=0)
     polls = done.extra["telemetry"]["polls"]
     assert polls == len(policy.seen) == int(done.time_ns // 1e6)
-    assert told.sum() == pytest.approx(4000, abs=110) and told[1] == pytest.approx(3 * told[0], 0.1)
+    assert lines.sum() == pytest.approx(4000, abs=110) and lines[1] == pytest.approx(
+        3 * lines[0], 0.1
+    )
     assert done.telemetry_cpu_ns == polls * 320_000
 
 

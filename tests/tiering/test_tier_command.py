@@ -101,7 +101,7 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("t.toml", CONFIG.replace("pages = 1", "pages = x"), "line 5"),
         ("t.toml", CONFIG.replace("pages = 1", "pages = 1.5"), "fast.pages is 1.5"),
@@ -114,16 +114,16 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_bad_input(
-    files: Path, name: str, content: str | None, said: str, capsys: pytest.CaptureFixture[str]
+    files: Path, name: str, content: str | None, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert_refused(files / name, content, said, arguments(files), capsys)
+    assert_refused(files / name, content, message, arguments(files), capsys)
 
 
 def test_a_column_that_is_needed(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """PEBS sees loads but not prefetches, so it needs the column `kind`."""
     (files / "t.toml").write_text(CONFIG + '[telemetry]\nsource = "pebs"\n')
-    said = 'columns: kind is missing; allowed: must be there with the telemetry source "pebs"'
-    assert_refused(files / "t.csv", TRACE, said, arguments(files), capsys)
+    message = 'columns: kind is missing; allowed: must be there with the telemetry source "pebs"'
+    assert_refused(files / "t.csv", TRACE, message, arguments(files), capsys)
 
 
 CAP = '[policy]\nname = "bandwidth-cap"\n[telemetry]\nsource = "mbm"\n'
@@ -132,15 +132,15 @@ CAP = '[policy]\nname = "bandwidth-cap"\n[telemetry]\nsource = "mbm"\n'
 def test_a_cap_needs_who_tells_whose(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Other sources are refused in TIER.toml and --run, and so is a thread that does not exist."""
     wrong = CONFIG + CAP.replace("mbm", "oracle")
-    said = 'telemetry.source is "oracle"; allowed: a source for policy "bandwidth-cap": mbm'
-    assert_refused(files / "t.toml", wrong, said, arguments(files), capsys)
+    message = 'telemetry.source is "oracle"; allowed: a source for policy "bandwidth-cap": mbm'
+    assert_refused(files / "t.toml", wrong, message, arguments(files), capsys)
     words = ["tier", "compare", "--trace", str(files / "t.csv"), "--run"]
     status, out, err = run([*words, "bandwidth-cap+pebs"], capsys)
     assert (status, out) == (2, "")
     assert err.count("\n") == 1 and 'telemetry is "pebs"; allowed: a source behind' in err
     (files / "t.toml").write_text(CONFIG + CAP.replace('cap"', 'cap"\nthread = 2'))
-    said = "threads: policy.thread is 2; allowed: 0 to 1"
-    assert_refused(files / "t.csv", TRACE, said, arguments(files), capsys)
+    message = "threads: policy.thread is 2; allowed: 0 to 1"
+    assert_refused(files / "t.csv", TRACE, message, arguments(files), capsys)
     (files / "t.toml").write_text(CONFIG + CAP)
     assert run(arguments(files), capsys)[0] == 0
 

@@ -75,7 +75,7 @@ def test_compare_says_what_it_cannot_run(folder: Path, capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--device", "x"], '--device is "x"; allowed: nemo, camp-cxl-a'),
         (["--page", "1GiB"], "--page is"),
@@ -85,11 +85,11 @@ def test_compare_says_what_it_cannot_run(folder: Path, capsys: pytest.CaptureFix
     ],
 )
 def test_bad_options(
-    folder: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    folder: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "t.csv").write_text("addr,write\n0,0\n")
     status, out, err = run(["tier", "compare", "--trace", "t.csv", *words], capsys)
-    assert (status, out) == (2, "") and err.count("\n") == 1 and said in err, err
+    assert (status, out) == (2, "") and err.count("\n") == 1 and message in err, err
 
 
 def test_tables_name_all_there_is() -> None:
@@ -105,5 +105,5 @@ def test_tables_name_all_there_is() -> None:
 
 def test_help_names_all_devices(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(["tier", "--help"], capsys)
-    said = re.sub(r"[^\w-]+", "", out)
-    assert all(name in said for name in devices())
+    text = re.sub(r"[^\w-]+", "", out)
+    assert all(name in text for name in devices())

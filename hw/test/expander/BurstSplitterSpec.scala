@@ -15,7 +15,7 @@ class BurstSplitterSpec extends AnyFlatSpec with ChiselScalatestTester {
   )
 
   /** Random requests while the windows move. Returns how often each case was seen. */
-  private def play(dut: BurstSplitter, write: Boolean, seed: Int): Map[String, Int] = {
+  private def runTraffic(dut: BurstSplitter, write: Boolean, seed: Int): Map[String, Int] = {
     val random = new Random(seed)
     def maybe(chance: Double) = random.nextDouble() < chance
     def base() = random.nextInt(16) * 4096
@@ -73,7 +73,7 @@ class BurstSplitterSpec extends AnyFlatSpec with ChiselScalatestTester {
   for (write <- Seq(false, true); seed <- 1 to 4)
     it should s"give ${if (write) "writes" else "reads"} beat by beat, as the windows were, seed $seed" in {
       test(new BurstSplitter(p, write)) { dut =>
-        val count = play(dut, write, seed)
+        val count = runTraffic(dut, write, seed)
         info(count.toSeq.sorted.mkString(", "))
         val wanted = Seq("effect", "later") ++ (if (write) Seq("acknowledge") else Seq("past"))
         assert(wanted.forall(count(_) >= 5), "the traffic misses something")

@@ -249,8 +249,8 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, windows: WindowBases
     }
     if (fires(down.r)) r = None
     if (fires(down.b)) b = None
-    val said = dut.io.errors
-    for ((error, i) <- Seq(said.droppedWrite, said.refusedRead, said.memoryRead, said.memoryWrite).zipWithIndex)
+    val pins = dut.io.errors
+    for ((error, i) <- Seq(pins.droppedWrite, pins.refusedRead, pins.memoryRead, pins.memoryWrite).zipWithIndex)
       if (error.peekBoolean()) errors(i) += 1
   }
 

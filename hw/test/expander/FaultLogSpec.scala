@@ -12,7 +12,7 @@ class FaultLogSpec extends AnyFlatSpec with ChiselScalatestTester {
   /** A report of a source in one cycle; `id` and `line` if known. */
   private case class Report(source: Int, lost: Boolean, id: Option[Int] = None, line: Option[Int] = None)
 
-  private def play(dut: FaultLog, now: Report*): Unit = {
+  private def drive(dut: FaultLog, now: Report*): Unit = {
     for ((report, k) <- dut.io.reports.zipWithIndex) {
       val found = now.find(_.source == k)
       report.fault.corrected.poke(found.exists(!_.lost))
@@ -24,11 +24,11 @@ class FaultLogSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
     dut.clock.step()
   }
-  private def settle(dut: FaultLog): Unit = for (_ <- 0 until 6) play(dut)
+  private def settle(dut: FaultLog): Unit = for (_ <- 0 until 6) drive(dut)
   private def start(dut: FaultLog): Unit = { settle(dut); rearm(dut) }
   private def rearm(dut: FaultLog, now: Report*): Unit = {
     dut.io.rearm.poke(true)
-    play(dut, now: _*)
+    drive(dut, now: _*)
     dut.io.rearm.poke(false)
   }
 
@@ -52,7 +52,7 @@ class FaultLogSpec extends AnyFlatSpec with ChiselScalatestTester {
       start(dut)
       assert(first(dut).isEmpty)
       val (corrected, lost) = (Report(0, lost = false, id = Some(7)), Report(2, lost = true, line = Some(33)))
-      play(dut, corrected, Report(1, lost = false), lost)
+      drive(dut, corrected, Report(1, lost = false), lost)
       settle(dut)
       dut.io.corrected.expect(2)
       dut.io.uncorrected.expect(1)
@@ -73,13 +73,13 @@ class FaultLogSpec extends AnyFlatSpec with ChiselScalatestTester {
           one.copy(lost = true) -> two.copy(lost = true)
         )
       ) {
-        play(dut, now)
+        drive(dut, now)
         settle(dut)
         assert(first(dut).contains(kept))
       }
       rearm(dut)
       assert(first(dut).isEmpty)
-      play(dut, one)
+      drive(dut, one)
       settle(dut)
       assert(first(dut).contains(one))
     }
@@ -89,12 +89,12 @@ class FaultLogSpec extends AnyFlatSpec with ChiselScalatestTester {
     for (distance <- -1 to 6) test(log) { dut =>
       start(dut)
       val (old, fresh) = (Report(0, lost = true, id = Some(1)), Report(2, lost = false, line = Some(8)))
-      play(dut, old)
+      drive(dut, old)
       settle(dut)
-      if (distance < 0) { rearm(dut); play(dut, fresh) }
+      if (distance < 0) { rearm(dut); drive(dut, fresh) }
       else {
-        play(dut, fresh)
-        for (_ <- 0 until distance) play(dut)
+        drive(dut, fresh)
+        for (_ <- 0 until distance) drive(dut)
         rearm(dut)
       }
       settle(dut)
@@ -114,7 +114,7 @@ class FaultLogSpec extends AnyFlatSpec with ChiselScalatestTester {
       var (corrected, lost) = (0, 0)
       for (_ <- 0 until 2000) {
         val now = sources.indices.filter(_ => random.nextInt(3) == 0).map(Report(_, random.nextBoolean()))
-        play(dut, now: _*)
+        drive(dut, now: _*)
         dut.io.anyCorrected.expect(now.exists(!_.lost))
         dut.io.anyUncorrected.expect(now.exists(_.lost))
         corrected += now.count(!_.lost)
@@ -130,7 +130,7 @@ class FaultLogSpec extends AnyFlatSpec with ChiselScalatestTester {
     test(new FaultLog(sources, idBits = 4, lineBits = 6, countBits = 3)) { dut =>
       start(dut)
       for (k <- 1 to 5) {
-        play(dut, sources.indices.map(Report(_, lost = true)): _*)
+        drive(dut, sources.indices.map(Report(_, lost = true)): _*)
         settle(dut)
         dut.io.uncorrected.expect((3 * k).min(7))
       }

@@ -37,16 +37,16 @@ class InterruptContract(vectors: Int) extends Module {
     unit.io.pending(i) := latch
 
     // Messages minus acknowledged messages: none or one.
-    val told = RegInit(false.B)
+    val sent = RegInit(false.B)
     val appears = message.valid && message.bits === i.U && !waited
-    told := (told || appears) && !io.acknowledge(i)
+    sent := (sent || appears) && !io.acknowledge(i)
     when(appears) {
-      assert(!told, "two messages without an acknowledge between them")
+      assert(!sent, "two messages without an acknowledge between them")
       assert(RegNext(latch && io.enable(i) && !io.acknowledge(i), false.B), "a message without a cause")
     }
 
     // A cause that may send waits for at most one message of each other vector.
-    val due = latch && io.enable(i) && !io.acknowledge(i) && !told && !appears
+    val due = latch && io.enable(i) && !io.acknowledge(i) && !sent && !appears
     val passed = RegInit(0.U(log2Ceil(vectors + 2).W))
     passed := Mux(due, passed + (!message.valid || message.ready), 0.U)
     assert(passed < (vectors + 1).U && !(passed === vectors.U && due), "a message is late, or lost")

@@ -86,7 +86,7 @@ class InterruptUnitSpec extends AnyFlatSpec with ChiselScalatestTester {
   it should "send one message a cause, whatever acknowledges, masks and takers do" in {
     test(new InterruptUnit(n)).withAnnotations(verilator) { dut =>
       val random = new Random(1)
-      val pending, told = Array.fill(n)(false)
+      val pending, outstanding = Array.fill(n)(false)
       var held: Option[Int] = None
       var sent, again = 0
       for (_ <- 0 until 20000) {
@@ -102,14 +102,14 @@ class InterruptUnitSpec extends AnyFlatSpec with ChiselScalatestTester {
         if (held.nonEmpty) assert(now == held, "held until taken")
         else
           for (v <- now) {
-            assert(!told(v), s"vector $v twice")
-            told(v) = true
+            assert(!outstanding(v), s"vector $v twice")
+            outstanding(v) = true
             sent += 1
           }
         held = now.filterNot(_ => ready)
         for (v <- 0 until n) {
-          if (acknowledge(v) && hit(v) && told(v)) again += 1
-          if (acknowledge(v)) told(v) = false
+          if (acknowledge(v) && hit(v) && outstanding(v)) again += 1
+          if (acknowledge(v)) outstanding(v) = false
           pending(v) = hit(v) || (pending(v) && !acknowledge(v))
         }
         dut.clock.step()
@@ -118,10 +118,10 @@ class InterruptUnitSpec extends AnyFlatSpec with ChiselScalatestTester {
       for (v <- 0 until n) dut.io.pending(v).poke(pending(v))
       dut.io.message.ready.poke(true)
       for (_ <- 0 to n) {
-        for (v <- message(dut)) told(v) = true
+        for (v <- message(dut)) outstanding(v) = true
         dut.clock.step()
       }
-      assert(pending.zip(told).forall { case (due, out) => !due || out }, "one was lost")
+      assert(pending.zip(outstanding).forall { case (due, out) => !due || out }, "one was lost")
       assert(sent > 5000 && again > 50, s"$sent messages, $again races")
     }
   }

@@ -55,12 +55,12 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
   /** Sends `count` writes until all are answered, and checks every handshake of every cycle. Returns how often each case
     * was seen.
     */
-  private def play(dut: RegionWriteSink, seed: Int, count: Int): Map[String, Int] = {
+  private def runTraffic(dut: RegionWriteSink, seed: Int, count: Int): Map[String, Int] = {
     val random = new Random(seed)
     def maybe(chance: Double) = random.nextDouble() < chance
     val io = dut.io
     val regionRate = Seq(0.05, 0.3, 0.7)(seed % 3)
-    val met = mutable.Map[String, Int]().withDefaultValue(0)
+    val counts = mutable.Map[String, Int]().withDefaultValue(0)
     def rate() = random.nextDouble() * 0.9 + 0.1
     val (asks, sends, takes, answers, engine) = (rate(), rate(), rate(), rate(), rate())
     val writes = for (number <- 0 until count) yield {
@@ -136,7 +136,7 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
         io.acknowledge.bits.words(0).expect(write.number)
         write.resp = if (applied) Axi4.Resp.Okay else Axi4.Resp.SlvErr
         write.done = Some(cycle)
-        met(if (applied) "applied" else "not applied") += 1
+        counts(if (applied) "applied" else "not applied") += 1
       }
 
       // Responses: the oldest unanswered write of its id.
@@ -150,15 +150,15 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
         assert(write.get.region != fromMemory)
         io.response.bits.resp.expect(write.get.resp)
         write.get.answered = Some(cycle)
-        if (write.get.region) met(s"answer ${write.get.resp}") += 1
+        if (write.get.region) counts(s"answer ${write.get.resp}") += 1
       } else assert(!fromMemory, "an answer of memory was lost")
       for (write <- answering) {
         val free = oldest(write.id).contains(write)
         if (!fromMemory && free && listening) {
           assert(fires && !regionWent, "memory's answer waits for nothing, and not for the other's turn")
-          met("region's turn") += 1
+          counts("region's turn") += 1
         }
-        if (!free) met("memory waits") += 1
+        if (!free) counts("memory waits") += 1
         if (fromMemory) {
           memory -= write
           answering = None
@@ -179,8 +179,8 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
       }
       val taken = (passes && taking) || ends
       if (dataOffered) io.data.ready.expect(taken)
-      if (dataOffered && owner.get.granted.isEmpty) met("data before their grant") += 1
-      if (passes && owner.get.granted.contains(cycle)) met("data with it") += 1
+      if (dataOffered && owner.get.granted.isEmpty) counts("data before their grant") += 1
+      if (passes && owner.get.granted.contains(cycle)) counts("data with it") += 1
       if (taken) {
         dataOffered = false
         beat += 1
@@ -191,21 +191,21 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
           beat = 0
         }
       }
-      if (closed) met("closed") += 1
+      if (closed) counts("closed") += 1
       dut.clock.step()
       cycle += 1
     }
-    met.toMap
+    counts.toMap
   }
 
   behavior of "RegionWriteSink"
   it should "pass memory's writes and end the region's, for any order of grants, data and answers" in {
     test(new RegionWriteSink(p)).withAnnotations(compiled) { dut =>
-      val met = for (seed <- 1 to 24) yield {
+      val counts = for (seed <- 1 to 24) yield {
         start(dut)
-        withClue(s"seed $seed: ")(play(dut, seed, 200))
+        withClue(s"seed $seed: ")(runTraffic(dut, seed, 200))
       }
-      val total = met.flatten.groupMapReduce(_._1)(_._2)(_ + _)
+      val total = counts.flatten.groupMapReduce(_._1)(_._2)(_ + _)
       info(total.toSeq.sorted.mkString(", "))
       val wanted = Seq("data before their grant", "data with it", "memory waits", "region's turn", "closed") ++
         Seq("applied", "not applied", "answer 0", "answer 2", "answer 3")

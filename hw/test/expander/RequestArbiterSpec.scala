@@ -132,7 +132,7 @@ class RequestArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   /** Random requests and back-pressure for `cycles` cycles. Returns how often each case was seen. */
-  private def play(dut: RequestArbiter, seed: Int, cycles: Int): Map[String, Int] = {
+  private def runTraffic(dut: RequestArbiter, seed: Int, cycles: Int): Map[String, Int] = {
     val random = new Random(seed)
     def maybe(chance: Double) = random.nextDouble() < chance
     def base() = random.nextInt(16) * 4096
@@ -195,7 +195,7 @@ class RequestArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
   for (seed <- 1 to 4) {
     it should s"do as the plain one does, cycle for cycle, seed $seed" in {
       test(new RequestArbiter(p)) { dut =>
-        val count = play(dut, seed, 8000)
+        val count = runTraffic(dut, seed, 8000)
         info(count.toSeq.sorted.mkString(", "))
         assert(count.size == 8 && count.values.forall(_ >= 5), "the traffic misses something")
       }

@@ -47,8 +47,8 @@ class ResponseTraffic(dut: TelemetryReorderBuffer, p: ExpanderParams, load: Load
     dut.io.beat.valid.poke(beat.nonEmpty)
     beat.foreach(_.poke(dut.io.beat.bits))
     lookedUp.enqueue(beat)
-    val known = lookedUp.dequeue()
-    dut.io.ahead.poke(known.fold(random.nextInt(p.readsInFlight))(reads.ahead))
+    val found = lookedUp.dequeue()
+    dut.io.ahead.poke(found.fold(random.nextInt(p.readsInFlight))(reads.ahead))
 
     // The engine's line.
     val line = lines.headOption.filter(_._1 <= cycle).map(_ => lines.dequeue()._2)

@@ -33,7 +33,7 @@ class RuleCheckSpec extends AnyFlatSpec with ChiselScalatestTester {
     it should s"let through the rules of $name features, and rules that are off" in {
       test(new Bench(NemoParams(features = features, outcomes = outcomes))) { dut =>
         val random = new Random(7)
-        val most = dut.p.states * (64 / features.widths.min)
+        val counters = dut.p.states * (64 / features.widths.min)
         var legal = 0
         for (_ <- 0 until 4000) {
           // Legal codes are frequent enough that whole rules are legal at times.
@@ -50,9 +50,9 @@ class RuleCheckSpec extends AnyFlatSpec with ChiselScalatestTester {
           val near = code(nears, 4)
           val hash = random.nextInt(if (features.hash) 2 else 8) == 0
           val size = random.nextInt(4) match {
-            case 0 => most + random.nextInt(2)
+            case 0 => counters + random.nextInt(2)
             case 1 => random.nextInt(1 << 25)
-            case _ => random.nextInt(most)
+            case _ => random.nextInt(counters)
           }
           dut.control.enable.poke(enable)
           dut.control.near.poke(near)
@@ -65,7 +65,7 @@ class RuleCheckSpec extends AnyFlatSpec with ChiselScalatestTester {
           dut.control.effectKind.poke(kind)
           dut.control.effectOp.poke(effectOp)
           val update = ops.contains(op) && features.operandSources.contains(source) &&
-            predicates.contains(predicate) && nears.contains(near) && (!hash || (features.hash && size <= most))
+            predicates.contains(predicate) && nears.contains(near) && (!hash || (features.hash && size <= counters))
           val effect = features.effects.contains(kind) && (kind != ReadEffect.Op || ops.contains(effectOp))
           val wide = widths.contains(width) || (!enable && kind == ReadEffect.None)
           val expected = (update || !enable) && effect && wide

@@ -35,7 +35,7 @@ class TelemetryReorderBufferSpec extends AnyFlatSpec with ChiselScalatestTester 
     it should s"answer every beat once, in the order of its id, whatever the others wait for, $slots slots" in {
       val p = params(slots, 2 * slots)
       test(new TelemetryReorderBuffer(p)).withAnnotations(compiled) { dut =>
-        val met = for (seed <- 1 to 40) yield {
+        val seen = for (seed <- 1 to 40) yield {
           val random = new Random(seed)
           val load = Load.random(random, 1 << p.memory.idBits)
           restart(dut)
@@ -47,8 +47,8 @@ class TelemetryReorderBufferSpec extends AnyFlatSpec with ChiselScalatestTester 
           import traffic._
           Seq(memory, okay, refused, poisoned, memoryWaited, lineWaited, full)
         }
-        info(s"seeds 1 to 40: ${met.transpose.map(_.sum)}")
-        assert(met.transpose.forall(_.sum > 100), "memory, okay, refused, poisoned, memory and lines that wait, full")
+        info(s"seeds 1 to 40: ${seen.transpose.map(_.sum)}")
+        assert(seen.transpose.forall(_.sum > 100), "memory, okay, refused, poisoned, memory and lines that wait, full")
       }
     }
 
@@ -66,11 +66,11 @@ class TelemetryReorderBufferSpec extends AnyFlatSpec with ChiselScalatestTester 
         Load(16, 0.5, latency = 20) -> 0.99,
         Load(16, 1 / 64.0, latency = 32) -> 0.99
       )
-      val rates = for (((load, least), seed) <- loads.zipWithIndex) yield {
+      val rates = for (((load, minimum), seed) <- loads.zipWithIndex) yield {
         restart(dut)
         val rate = new ResponseTraffic(dut, p, load, new Random(seed)).run(1500, warm = 200)
         info(f"seed $seed, $load: $rate%.4f")
-        rate >= least
+        rate >= minimum
       }
       assert(rates.forall(identity))
     }

@@ -18,7 +18,7 @@ class HostRequestsSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   /** AR, AW and W come in any order and at any distance; some data beats wait until a later read has left. */
-  private def play(dut: HostRequests, seed: Int, count: Int): Unit = {
+  private def runTraffic(dut: HostRequests, seed: Int, count: Int): Unit = {
     val random = new Random(seed)
     def rate() = Seq(1.0, 0.7, 0.2)(random.nextInt(3))
     val (arRate, awRate, wRate, taken) = (rate(), rate(), rate(), rate())
@@ -115,7 +115,7 @@ class HostRequestsSpec extends AnyFlatSpec with ChiselScalatestTester {
         channel.size.poke(6)
         channel.burst.poke(1)
       }
-      for (seed <- 0 until 60) play(dut, seed, if (seed % 3 == 0) 60 else 12)
+      for (seed <- 0 until 60) runTraffic(dut, seed, if (seed % 3 == 0) 60 else 12)
     }
   }
 }

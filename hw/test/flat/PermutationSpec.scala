@@ -24,11 +24,11 @@ class PermutationSpec extends AnyFlatSpec with ChiselScalatestTester {
   for (ratio <- 1 to 4) it should s"follow any swaps of a set with $ratio far lines: every permutation, every line" in {
     test(new PermutationPins(FlatParams(ratio = ratio))) { dut =>
       // All words that swaps reach from zero, each with the tags that plain swaps give.
-      val known = collection.mutable.Map(BigInt(0) -> (0 to ratio).toVector)
+      val tagsOf = collection.mutable.Map(BigInt(0) -> (0 to ratio).toVector)
       val todo = collection.mutable.Queue(BigInt(0))
       while (todo.nonEmpty) {
         val word = todo.dequeue()
-        val tags = known(word)
+        val tags = tagsOf(word)
         dut.in.poke(word)
         tags.zipWithIndex.foreach { case (tag, slot) => dut.tags(slot).expect(tag) }
         for (slot <- 1 to ratio) {
@@ -36,12 +36,12 @@ class PermutationSpec extends AnyFlatSpec with ChiselScalatestTester {
           dut.farSlot.expect(slot - 1)
           val next = dut.exchanged.peek().litValue
           val swapped = tags.updated(0, tags(slot)).updated(slot, tags(0))
-          if (!known.contains(next)) todo.enqueue(next)
-          assert(known.getOrElseUpdate(next, swapped) == swapped)
+          if (!tagsOf.contains(next)) todo.enqueue(next)
+          assert(tagsOf.getOrElseUpdate(next, swapped) == swapped)
         }
       }
-      assert(known.values.toSet == (0 to ratio).permutations.toSet, "every permutation has one word")
-      assert(known.size == (1 to ratio + 1).product)
+      assert(tagsOf.values.toSet == (0 to ratio).permutations.toSet, "every permutation has one word")
+      assert(tagsOf.size == (1 to ratio + 1).product)
     }
   }
 }

@@ -16,7 +16,7 @@ using namespace capture;
 
 namespace {
 
-constexpr std::size_t kMostThreads = 1 << 16;
+constexpr std::size_t kMaxThreads = 1 << 16;
 
 struct Thread {
     std::unique_ptr<Sampler> sampler; // none before the rank has begun
@@ -24,28 +24,27 @@ struct Thread {
 };
 
 Rank* rank;
-Thread threads[kMostThreads]; // by QEMU's vCPU index
-std::uint64_t guest_base;     // where the guest's address 0 is
+Thread threads[kMaxThreads]; // by QEMU's vCPU index
+std::uint64_t guest_base;    // where the guest's address 0 is
 std::mutex translating;
 bool is_child; // forked child: the file belongs to the parent
 std::vector<std::unique_ptr<std::vector<Instruction>>> blocks; // never freed: QEMU may run them
 
 // The thread's sampler, or null before the rank has begun.
 Sampler* sampler(unsigned vcpu) {
-    Thread& thread = threads[vcpu % kMostThreads];
+    Thread& thread = threads[vcpu % kMaxThreads];
     if (!thread.sampler && rank->begun() && !is_child)
-        thread.sampler =
-            std::make_unique<Sampler>(*rank, rank->header().rank * kMostThreads + vcpu);
+        thread.sampler = std::make_unique<Sampler>(*rank, rank->header().rank * kMaxThreads + vcpu);
     return thread.sampler.get();
 }
 
 void on_instruction(unsigned vcpu, void* data) {
-    if (Sampler* own = sampler(vcpu))
-        own->execute(*static_cast<const Instruction*>(data));
+    if (Sampler* sampler_of_vcpu = sampler(vcpu))
+        sampler_of_vcpu->execute(*static_cast<const Instruction*>(data));
 }
 
 void on_access(unsigned vcpu, uint32_t info, uint64_t address, void*) {
-    Thread& thread = threads[vcpu % kMostThreads];
+    Thread& thread = threads[vcpu % kMaxThreads];
     const bool store = qemu_plugin_mem_is_store(info);
     if (store)
         thread.last_store = address;
@@ -55,13 +54,13 @@ void on_access(unsigned vcpu, uint32_t info, uint64_t address, void*) {
 
 // The argument of a mark is stored just before it.
 std::uint64_t value_of_mark(unsigned vcpu) {
-    const std::uint64_t at = threads[vcpu % kMostThreads].last_store;
+    const std::uint64_t at = threads[vcpu % kMaxThreads].last_store;
     return *reinterpret_cast<const std::uint64_t*>(guest_base + at);
 }
 
 void on_mark(unsigned vcpu, void* data) {
     const Mark mark = static_cast<const Instruction*>(data)->mark;
-    Sampler* const own = sampler(vcpu);
+    Sampler* const sampler_of_vcpu = sampler(vcpu);
     if (mark == Mark::mpi_traced) {
         try {
             const std::lock_guard hold(rank->lock);
@@ -70,12 +69,12 @@ void on_mark(unsigned vcpu, void* data) {
             std::fprintf(stderr, "anemone msgfree: %s\n", e.what());
             std::exit(1);
         }
-    } else if (own && mark == Mark::mpi_enters) {
-        own->enter();
-    } else if (own && mark == Mark::mpi_leaves) {
-        own->leave(value_of_mark(vcpu));
-    } else if (own && mark == Mark::mpi_ends) {
-        own->finish();
+    } else if (sampler_of_vcpu && mark == Mark::mpi_enters) {
+        sampler_of_vcpu->enter();
+    } else if (sampler_of_vcpu && mark == Mark::mpi_leaves) {
+        sampler_of_vcpu->leave(value_of_mark(vcpu));
+    } else if (sampler_of_vcpu && mark == Mark::mpi_ends) {
+        sampler_of_vcpu->finish();
     }
 }
 
@@ -121,8 +120,8 @@ std::string value_of(int argc, char** argv, const std::string& name) {
 // The launchers of Open MPI and MPICH set these variables.
 std::uint64_t ranks_on_host() {
     for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})
-        if (const char* said = std::getenv(name); said && std::atoi(said) > 0)
-            return static_cast<std::uint64_t>(std::atoi(said));
+        if (const char* value = std::getenv(name); value && std::atoi(value) > 0)
+            return static_cast<std::uint64_t>(std::atoi(value));
     return 1;
 }
 

@@ -22,12 +22,12 @@ using namespace capture;
 
 namespace {
 
-constexpr std::size_t kMostThreads = 1 << 16;
+constexpr std::size_t kMaxThreads = 1 << 16;
 
 Machine* machine;
-Thread* threads[kMostThreads]; // by QEMU's vCPU index, which QEMU reuses
-std::uint16_t next_number;     // of a thread in the trace; wraps after 65536 threads
-std::uint64_t guest_base;      // where the guest's address 0 is
+Thread* threads[kMaxThreads]; // by QEMU's vCPU index, which QEMU reuses
+std::uint16_t next_number;    // of a thread in the trace; wraps after 65536 threads
+std::uint64_t guest_base;     // where the guest's address 0 is
 std::mutex translating;
 
 // Never freed: QEMU may still run a block after its translation was flushed.
@@ -41,7 +41,7 @@ struct BlockInstruction {
 std::vector<std::unique_ptr<std::vector<BlockInstruction>>> block_instructions;
 
 Thread& thread(unsigned vcpu) {
-    return *threads[vcpu % kMostThreads];
+    return *threads[vcpu % kMaxThreads];
 }
 
 void on_block(unsigned vcpu, void* data) {
@@ -111,8 +111,8 @@ void on_translation(qemu_plugin_id_t, struct qemu_plugin_tb* tb) {
 }
 
 void on_start(qemu_plugin_id_t, unsigned vcpu) {
-    delete threads[vcpu % kMostThreads];
-    threads[vcpu % kMostThreads] = new Thread(*machine, next_number++);
+    delete threads[vcpu % kMaxThreads];
+    threads[vcpu % kMaxThreads] = new Thread(*machine, next_number++);
 }
 
 void on_end_of_thread(qemu_plugin_id_t, unsigned vcpu) {
@@ -178,12 +178,12 @@ EXPORTED int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, i
             throw std::invalid_argument("QEMU is not that for x86-64 programs");
         const std::vector<std::string> arguments(argv, argv + argc);
         std::ifstream settings(value_of(arguments, "settings"));
-        std::string shared, own;
+        std::string shared, run_settings;
         std::getline(settings, shared);
-        std::getline(settings, own);
+        std::getline(settings, run_settings);
         const Files files{value_of(arguments, "rows"), value_of(arguments, "instructions"),
                           value_of(arguments, "operations")};
-        machine = new Machine(Config::parse(shared), RunConfig::parse(own), files);
+        machine = new Machine(Config::parse(shared), RunConfig::parse(run_settings), files);
     } catch (const std::exception& e) {
         std::fprintf(stderr, "anemone capture: %s\n", e.what());
         return 1;

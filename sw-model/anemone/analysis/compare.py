@@ -204,11 +204,11 @@ def compare(left: Output, right: Output) -> Comparison:
         before = tally.unlike.total()
         tally.rows(kind, left.rows(kind), right.rows(kind), left.names)
         if tally.unlike.total() == before:  # the same values in another order or type
-            tally.report(f"order or types in {kind}.parquet", *_told(one, two))
+            tally.report(f"order or types in {kind}.parquet", *_described(one, two))
     return tally.done()
 
 
-def _told(one: pa.Table, two: pa.Table) -> tuple[str, str]:
+def _described(one: pa.Table, two: pa.Table) -> tuple[str, str]:
     """Describe how two tables of equal values differ: in their schema or in their order."""
     left, right = (" ".join(f"{f.name}: {f.type}" for f in t.schema) for t in (one, two))
     return (left, right) if left != right else ("in order", "in another order")

@@ -46,25 +46,25 @@ def hot_set(counts: np.ndarray) -> HotSet:
     kept = np.full(polls, np.nan)
     moves: list[int] = []
     agreed = longest = 0
-    known = counts[0].copy()
+    earlier = counts[0].copy()
     for poll in range(1, polls):
-        kept[poll] = hot_traffic(known, counts[poll], size)
+        kept[poll] = hot_traffic(earlier, counts[poll], size)
         if kept[poll] >= MOVED:
-            known += counts[poll]
+            earlier += counts[poll]
             agreed += 1
             longest = max(longest, agreed)
             continue
         if agreed >= SETTLED:
-            if poll + 1 == polls or hot_traffic(known, counts[poll + 1], size) >= MOVED:
+            if poll + 1 == polls or hot_traffic(earlier, counts[poll + 1], size) >= MOVED:
                 continue  # a single outlier, or the trace ends too early to decide
             moves.append(poll)
-        agreed, known = 0, counts[poll].copy()
+        agreed, earlier = 0, counts[poll].copy()
     return HotSet(kept, unit @ unit.T, moves, longest >= SETTLED, size)
 
 
-def hot_traffic(known: np.ndarray, now: np.ndarray, size: int) -> float:
-    """Accesses in `now` to the `size` hottest pages of `known`, over those to its own hottest."""
-    old = np.argsort(-known, kind="stable")[:size]
-    old = old[known[old] > 0]  # an untouched page is never hot
+def hot_traffic(earlier: np.ndarray, now: np.ndarray, size: int) -> float:
+    """Accesses in `now` to the `size` hottest pages of `earlier`, over those to its own hottest."""
+    old = np.argsort(-earlier, kind="stable")[:size]
+    old = old[earlier[old] > 0]  # an untouched page is never hot
     best = np.partition(now, len(now) - size)[-size:].sum()
     return float(now[old].sum() / best) if best else 1.0

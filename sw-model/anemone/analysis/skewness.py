@@ -49,8 +49,8 @@ def skewness(parts: list[tuple[Rule, Rows]]) -> Skewness:
     touched = counts[counts > 0]
     if len(touched) == 0:
         return Skewness(np.concatenate(pages), counts, np.zeros(len(counts)), 1)
-    room = max(1, round(len(touched) * FAST_SHARE))
-    threshold = int(np.partition(touched, -room)[-room])
+    capacity = max(1, round(len(touched) * FAST_SHARE))
+    threshold = int(np.partition(touched, -capacity)[-capacity])
     if threshold == touched.min():  # all base pages are equally hot, so none counts as hot
         threshold += 1
     hot = (counts >= threshold).sum(axis=1)

@@ -27,7 +27,7 @@ from anemone.backends.rtl import traffic
 from anemone.backends.rtl.expect import expected
 from anemone.bench import flat as flatbench
 from anemone.bench import tier as tierbench
-from anemone.bench.measure import REPEATS, SEED, Measure, Say, speed_measure
+from anemone.bench.measure import REPEATS, SEED, Log, Measure, speed_measure
 from anemone.golden import fast
 from anemone.hardware.geometry import Geometry
 from anemone.replay.result import differences
@@ -55,11 +55,11 @@ SATURATIONS: tuple[tuple[str, traffic.Kind, bool], ...] = (
 )
 
 
-def saturation(geometry: Geometry, cycles: int, say: Say) -> list[Measure]:
+def saturation(geometry: Geometry, cycles: int, log: Log) -> list[Measure]:
     """Slots used per cycle and channel, and whether anything was lost, by kind of traffic."""
     measures = []
     for name, kind, serial_rmw in SATURATIONS:
-        say(f"slots: {name}")
+        log(f"slots: {name}")
         rules = traffic.bench_rules(geometry, geometry.pipelines, serial_rmw)
         rows = kind(np.random.default_rng(SEED), geometry, cycles)
         run = rtl.run_rows(rules, rows, geometry)
@@ -79,9 +79,9 @@ def saturation(geometry: Geometry, cycles: int, say: Say) -> list[Measure]:
     return measures
 
 
-def latencies(geometry: Geometry, say: Say) -> list[Measure]:
+def latencies(geometry: Geometry, log: Log) -> list[Measure]:
     """Cycles from event to state, from read to line, and from line to line."""
-    say("latency")
+    log("latency")
     seen = rtl.latency(geometry)
     behind = (seen["read_to_last_line"] - seen["read_to_line"]) / (seen["reads"] - 1)
 
@@ -101,13 +101,13 @@ def latencies(geometry: Geometry, say: Say) -> list[Measure]:
     ]
 
 
-def rtl_speed(geometry: Geometry, events: int, say: Say) -> list[Measure]:
+def rtl_speed(geometry: Geometry, events: int, log: Log) -> list[Measure]:
     """Wall-clock events/s of the RTL with one rule and with all pipelines in use."""
     rows = traffic.random(np.random.default_rng(SEED), geometry, events // geometry.channels)
     measures = []
     for count in sorted({1, geometry.pipelines}):
         name = f"{count} rule{'s' * (count > 1)}"
-        say(f"RTL, {name}")
+        log(f"RTL, {name}")
         rules = traffic.bench_rules(geometry, count)
         runs = [rtl.run_rows(rules, rows, geometry) for _ in range(REPEATS)]
         speed = max(len(rows) / run.result.seconds for run in runs)
@@ -117,7 +117,7 @@ def rtl_speed(geometry: Geometry, events: int, say: Say) -> list[Measure]:
     return measures
 
 
-def golden_speed(geometry: Geometry, events: int, say: Say) -> list[Measure]:
+def golden_speed(geometry: Geometry, events: int, log: Log) -> list[Measure]:
     """Wall-clock events/s of the golden model on one core, for a rule of each op at the width of
     counters that is slowest.
     """
@@ -127,7 +127,7 @@ def golden_speed(geometry: Geometry, events: int, say: Say) -> list[Measure]:
     fast.warm_up()
     measures = []
     for op in OPS:
-        say(f"golden model, {op}")
+        log(f"golden model, {op}")
         speed, busy = min(_speed_of(op, width, geometry, addr, write) for width in WIDTHS)
         measures.append(speed_measure("golden model", op, speed, GOLDEN_BAR, busy))
     return measures
@@ -204,20 +204,20 @@ def bench(
     rtl.build(rtl.flat_memory(1, geometry.address_bits))
     with console.status("") as status:
 
-        def say(what: str) -> None:
+        def log(what: str) -> None:
             if console.is_terminal:
                 status.update(what)
             else:
                 print(f"bench: {what}", file=sys.stderr, flush=True)
 
-        measures = saturation(geometry, cycles, say)
-        measures += latencies(geometry, say)
-        measures += flatbench.cycles(geometry, say)
-        measures += rtl_speed(geometry, events, say)
-        measures += flatbench.rtl_speed(geometry, events, say)
-        measures += golden_speed(geometry, GOLDEN_EVENTS, say)
-        measures += flatbench.golden_speed(GOLDEN_EVENTS, say)
-        measures += tierbench.speeds(GOLDEN_EVENTS, say)
+        measures = saturation(geometry, cycles, log)
+        measures += latencies(geometry, log)
+        measures += flatbench.cycles(geometry, log)
+        measures += rtl_speed(geometry, events, log)
+        measures += flatbench.rtl_speed(geometry, events, log)
+        measures += golden_speed(geometry, GOLDEN_EVENTS, log)
+        measures += flatbench.golden_speed(GOLDEN_EVENTS, log)
+        measures += tierbench.speeds(GOLDEN_EVENTS, log)
     write(measures, geometry, out)
     Console(width=None if sys.stdout.isatty() else 160).print(table(measures))
     print(f"figures in {out}")

@@ -15,7 +15,7 @@ import numpy as np
 from anemone import flat
 from anemone.backends.rtl.builder import BackendError
 from anemone.backends.rtl.flat import FlatRun, Memories, run_memories
-from anemone.bench.measure import REPEATS, SEED, Measure, Say, speed_measure
+from anemone.bench.measure import REPEATS, SEED, Log, Measure, speed_measure
 from anemone.flat import FlatConfig, differences
 from anemone.golden.flat_fast import FlatMemory
 from anemone.hardware.geometry import LINE_BYTES, Geometry
@@ -32,12 +32,12 @@ GOLDEN_LINES = 1 << 19  # near lines in runs on the model; 32 MiB
 SCAN = 0.41 / (2 - 0.41)
 
 
-def cycles(geometry: Geometry, say: Say) -> list[Measure]:
+def cycles(geometry: Geometry, log: Log) -> list[Measure]:
     """Use of the controller's ports with reads, and the far accesses of each policy."""
     rng = np.random.default_rng(SEED)
     memories = Memories()
     every = FlatConfig(LINES)
-    say("flat memory: hits and misses")
+    log("flat memory: hits and misses")
     one = _run(every, np.zeros(1, np.int64), geometry, memories)
     hits = _run(every, np.arange(LINES), geometry, memories)
     misses = _run(every, LINES + np.arange(LINES), geometry, memories)
@@ -55,7 +55,7 @@ def cycles(geometry: Geometry, say: Say) -> list[Measure]:
     once = int(LINES * (1 + SCAN))
     scan = np.arange(10 * once) % once
     for policy, n in POLICIES:
-        say(f"flat memory: a scan, {policy}")
+        log(f"flat memory: a scan, {policy}")
         run = _run(FlatConfig(LINES, policy=policy, n=n), scan, geometry, memories)
         far = (run.result.counts.far_reads + run.result.counts.far_writes) / len(scan)
         missed = run.result.counts.misses / len(scan)
@@ -100,9 +100,9 @@ def accesses(lines: int, count: int) -> Trace:
     return Trace(line.astype(np.uint64) * np.uint64(LINE_BYTES), rng.random(count) < 0.3)
 
 
-def rtl_speed(geometry: Geometry, events: int, say: Say) -> list[Measure]:
+def rtl_speed(geometry: Geometry, events: int, log: Log) -> list[Measure]:
     """Wall-clock accesses/s of the RTL."""
-    say("RTL, flat memory")
+    log("RTL, flat memory")
     lines = max(1, events // 4)
     trace = accesses(lines, events)
     runs = [run_memories(FlatConfig(lines), trace, geometry, Memories()) for _ in range(REPEATS)]
@@ -112,7 +112,7 @@ def rtl_speed(geometry: Geometry, events: int, say: Say) -> list[Measure]:
     return [speed_measure("RTL", f"flat memory, {per:.1f} cycles each", speed, RTL_BAR, cpu)]
 
 
-def golden_speed(events: int, say: Say) -> list[Measure]:
+def golden_speed(events: int, log: Log) -> list[Measure]:
     """Accesses/s by policy on one core: the golden model, and outcomes without contents."""
     trace = accesses(GOLDEN_LINES, events)
     found = np.empty(events, np.int8)
@@ -130,7 +130,7 @@ def golden_speed(events: int, say: Say) -> list[Measure]:
     kinds = (("golden model", GOLDEN_BAR, model), ("outcomes alone", OUTCOMES_BAR, outcomes))
     measures = []
     for (kind, bar, make), (policy, n) in product(kinds, POLICIES):
-        say(f"{kind}, flat memory, {policy}")
+        log(f"{kind}, flat memory, {policy}")
         seconds, cpu = [], []
         for _ in range(REPEATS):
             run = make(FlatConfig(GOLDEN_LINES, policy=policy, n=n))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 SEED = 20261121
 REPEATS = 3  # the best run counts
 
-Say = Callable[[str], None]
+Log = Callable[[str], None]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from anemone.capture.build import ROOT
 
-MOST = 0.20
+MAX_DIFFERENCE = 0.20
 TURNS = 5
 MIB = 64  # size of mbw's arrays and of the chase
 FOLDER = ROOT / "build" / "memo"
@@ -35,8 +35,8 @@ def copies() -> tuple[float, float]:
     """GB/s of a memcpy of the whole array: by memo, by mbw (which reports MiB)."""
     rows = memo("--tests", "copy", "--bytes", f"{2 * MIB}M", "--seconds", "0.3")
     ours = next(r for r in rows if r["by"] == "memcpy" and r["block_bytes"] == MIB << 20)
-    said = run("mbw", "-q", "-n", 20, "-t", 0, MIB)
-    theirs = [float(rate) for rate in re.findall(r"^\d.*Copy: ([0-9.]+)", said, re.MULTILINE)]
+    output = run("mbw", "-q", "-n", 20, "-t", 0, MIB)
+    theirs = [float(rate) for rate in re.findall(r"^\d.*Copy: ([0-9.]+)", output, re.MULTILINE)]
     return ours["best_gb_per_s"], max(theirs) * (1 << 20) / 1e9
 
 
@@ -61,7 +61,7 @@ def main() -> int:
         report[what] = {"memo": ours, "other": theirs, "apart": ours / theirs - 1, "turns": turns}
         print(f"{what}: memo {ours:.2f}, the other {theirs:.2f}, {ours / theirs - 1:+.1%} apart")
     Path(ROOT, "build", "bench-memo.json").write_text(json.dumps(report, indent=2) + "\n")
-    return int(any(abs(r["apart"]) > MOST for r in report.values()))
+    return int(any(abs(r["apart"]) > MAX_DIFFERENCE for r in report.values()))
 
 
 if __name__ == "__main__":

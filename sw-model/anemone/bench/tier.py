@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from anemone.bench.measure import REPEATS, SEED, Measure, Say, speed_measure
+from anemone.bench.measure import REPEATS, SEED, Log, Measure, speed_measure
 from anemone.hardware.geometry import Geometry
 from anemone.policies.hemem import HeMem
 from anemone.tiering import Tier, TierConfig, simulate
@@ -31,21 +31,21 @@ PAGES, FAST_PAGES = 1 << 18, 1 << 13
 _RECORD = np.dtype([("time", "<u4"), ("page", "<u8"), ("size", "<u4"), ("next", "<i8")])
 
 
-def speeds(count: int, say: Say) -> list[Measure]:
+def speeds(count: int, log: Log) -> list[Measure]:
     """Accesses/s without a policy and with NEMO and HeMem, LRU on the same pages, and memory
     use.
     """
     warm_up()
     rng = np.random.default_rng(SEED)
     page = rng.zipf(1.2, count).astype(np.uint64) % np.uint64(PAGES)
-    say("tiered memory, no policy")
+    log("tiered memory, no policy")
     trace = Trace(page << np.uint64(12), np.zeros(count, np.bool_))
     base = TierConfig(4096, 10, Tier(FAST_PAGES, *FAST), Tier(PAGES, *SLOW), posted=48)
     plain = _best(trace, lambda: simulate(base, trace, geometry=Geometry(device_gib=1)))
-    say("libcachesim's LRU")
+    log("libcachesim's LRU")
     lru = count / _lru(page)["cpu"]
     ratio = plain[1] / lru
-    say("tiered memory, NEMO and HeMem")
+    log("tiered memory, NEMO and HeMem")
     # 90 % of the accesses go to a hot fifth of the pages; the fast tier holds a third of all pages.
     huge = rng.integers(0, 512, count)
     hot = rng.permutation(512)[rng.integers(0, 100, count)]
@@ -59,7 +59,7 @@ def speeds(count: int, say: Say) -> list[Measure]:
         accesses,
         lambda: simulate(config, accesses, HeMem(), Nemo(fast="none"), Geometry(device_gib=1)),
     )
-    say("tiered memory, a long trace")
+    log("tiered memory, a long trace")
     small, large = (_peak(rows) for rows in _STREAMED)
     longest = large + max(0.0, large - small) / (_STREAMED[1] - _STREAMED[0]) * 1e9
     memory = Measure(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from anemone.io.errors import MISSING, Bare, InputError
-from anemone.models.camp.interleave import MOST_WEIGHT, weights
+from anemone.models.camp.interleave import MAX_WEIGHT, weights
 
 _FOLDER = "sys/kernel/mm/mempolicy/weighted_interleave"
 _RATIO = re.compile(rb"(\d+ \d+ \d+ \d+\n)?")  # the content of a ratio file
@@ -20,7 +20,7 @@ def weights_of(ratio: float) -> tuple[int, int]:
     ends one page in 256 still goes to the other node.
     """
     found = weights(1 - ratio / 100)
-    return found or ((MOST_WEIGHT, 1) if ratio < 50 else (1, MOST_WEIGHT))
+    return found or ((MAX_WEIGHT, 1) if ratio < 50 else (1, MAX_WEIGHT))
 
 
 class WeightedInterleave:
@@ -51,9 +51,9 @@ class WeightedInterleave:
         for file, weight in zip(self.files, wanted, strict=True):
             if file.read_text().strip() != str(weight):
                 file.write_text(f"{weight}\n")
-        return self.said(ratio)
+        return self.command(ratio)
 
-    def said(self, ratio: float) -> str:
+    def command(self, ratio: float) -> str:
         return "weights {}:{}".format(*weights_of(ratio))
 
     def saved(self) -> Callable[[], None]:
@@ -92,9 +92,9 @@ class RatioFile:
         temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         temporary.write_text("{} {} {} {}\n".format(*self._nodes, *weights_of(ratio)))
         temporary.replace(self.path)
-        return self.said(ratio)
+        return self.command(ratio)
 
-    def said(self, ratio: float) -> str:
+    def command(self, ratio: float) -> str:
         return "weights {}:{}".format(*weights_of(ratio))
 
     def saved(self) -> Callable[[], None]:

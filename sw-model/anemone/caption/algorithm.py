@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
-LEAST, MOST = 0.0, 100.0  # limits of the percentage of new pages on CXL
+MIN_RATIO, MAX_RATIO = 0.0, 100.0  # limits of the percentage of new pages on CXL
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def decide(now: float, before: State, tuning: Tuning) -> State:
     if now < before.estimate:
         step *= -0.5
         step = math.copysign(max(abs(step), tuning.min_step), step)
-    return State(now, step, min(max(before.ratio + step, LEAST), MOST))
+    return State(now, step, min(max(before.ratio + step, MIN_RATIO), MAX_RATIO))
 
 
 def replay(

@@ -227,13 +227,13 @@ def run(
     else:
         source = sources.of_file(samples, of.counters)
 
-    def say(number, sample, decision, acted) -> None:
+    def report(number, sample, decision, acted) -> None:
         with printing():
             if as_json:
                 print(live.record(number, of, sample, decision, acted))
             else:
                 print(live.line(number, decision, acted))
 
-    done = live.run(of, source, tune, actuator, dry_run, say)
+    done = live.run(of, source, tune, actuator, dry_run, report)
     if not done and samples is not None:
         raise InputError(samples, "file", "samples", 0, f"at least {tune}, those of a decision")

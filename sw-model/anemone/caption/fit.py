@@ -11,8 +11,8 @@ import numpy as np
 
 from anemone.io.errors import Bare, InputError
 
-_LEAST_R2 = 0.8
-_LEAST_RATIOS = 4
+_MIN_R2 = 0.8
+_MIN_RATIOS = 4
 _RANK = 1e-9  # cutoff relative to the largest singular value; columns are scaled to 1
 
 
@@ -116,11 +116,11 @@ def _direction(y: np.ndarray, found: np.ndarray, ratios: np.ndarray) -> float:
 
 def _doubts(found: Fit, ratios: np.ndarray) -> list[str]:
     doubts = []
-    if len(set(ratios)) < _LEAST_RATIOS:
-        doubts.append(f"{len(set(ratios))} ratios; {_LEAST_RATIOS} or more are wanted")
-    if found.r2 < _LEAST_R2:
-        doubts.append(f"R² is {found.r2:.3f}, below {_LEAST_R2}")
-    elif found.r2_left_out is not None and found.r2_left_out < _LEAST_R2:
+    if len(set(ratios)) < _MIN_RATIOS:
+        doubts.append(f"{len(set(ratios))} ratios; {_MIN_RATIOS} or more are wanted")
+    if found.r2 < _MIN_R2:
+        doubts.append(f"R² is {found.r2:.3f}, below {_MIN_R2}")
+    elif found.r2_left_out is not None and found.r2_left_out < _MIN_R2:
         doubts.append(f"R² of ratios that it was not fitted on is {found.r2_left_out:.3f}")
     if found.direction < 1:
         doubts.append(f"of steps from ratio to ratio, {found.direction:.0%} go the way they should")

@@ -32,7 +32,7 @@ def run(
     every: int,
     actuator: Actuator,
     dry_run: bool,
-    say: Callable[[int, Sample, Decision, str], None],
+    report: Callable[[int, Sample, Decision, str], None],
 ) -> int:
     """Decide after each `every` samples, until they end or SIGTERM. Returns the number of
     decisions.
@@ -55,8 +55,8 @@ def run(
                 sample = Sample(group[-1].values, allocated)
                 decision = controller.period(sample)
                 ratio = decision.state.ratio
-                acted = actuator.said(ratio) if dry_run else actuator.set(ratio)
-                say(done, sample, decision, acted)
+                acted = actuator.command(ratio) if dry_run else actuator.set(ratio)
+                report(done, sample, decision, acted)
                 done += 1
     finally:
         if restore:

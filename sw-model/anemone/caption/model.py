@@ -56,11 +56,11 @@ def read(path: str | os.PathLike) -> Model:
     table.only("beta", "window", "step", "min_step", "start", optional=("counters", "live"))
     counters = _counters(table)
     tuning = Tuning(
-        table.real("step", least=-100, most=100),
-        table.real("min_step", least=0, most=100),
-        table.real("start", least=0, most=100),
+        table.real("step", minimum=-100, maximum=100),
+        table.real("min_step", minimum=0, maximum=100),
+        table.real("start", minimum=0, maximum=100),
     )
-    window = table.number("window", least=1, most=LONGEST)
+    window = table.number("window", minimum=1, maximum=LONGEST)
     return Model(_beta(table, counters), counters, window, tuning, _live(table))
 
 
@@ -83,7 +83,7 @@ def _beta(table: Table, counters: tuple[str, ...]) -> tuple[float, ...]:
     for value in given:
         one = Table(table.file, table.place, {"beta": value}, table.line)
         try:
-            found.append(one.real("beta", least=-LARGEST, most=LARGEST))
+            found.append(one.real("beta", minimum=-LARGEST, maximum=LARGEST))
         except InputError as e:
             raise table.wrong("beta", allowed) from e
     return tuple(found)
@@ -97,9 +97,11 @@ def _live(table: Table) -> Live:
     part.only(optional=("hysteresis", "restart", "restart_samples"))
     given = part.content
     return Live(
-        part.real("hysteresis", least=0, most=1) if "hysteresis" in given else known.hysteresis,
-        part.real("restart", least=0, above=True) if "restart" in given else known.restart,
-        part.number("restart_samples", least=1, most=LONGEST)
+        part.real("hysteresis", minimum=0, maximum=1)
+        if "hysteresis" in given
+        else known.hysteresis,
+        part.real("restart", minimum=0, above=True) if "restart" in given else known.restart,
+        part.number("restart_samples", minimum=1, maximum=LONGEST)
         if "restart_samples" in given
         else known.restart_samples,
     )

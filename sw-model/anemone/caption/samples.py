@@ -69,13 +69,13 @@ def _header(cells: list[str], wanted: Sequence[str], file: object, line: int) ->
 
 
 def _number(text: str, name: str, file: object, place: str) -> float:
-    most = _HIGHEST.get(name, LARGEST)
+    maximum = _HIGHEST.get(name, LARGEST)
     try:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not 0 <= value <= most:  # also refuses NaN
-        allowed = f"a finite number of at least 0 and at most {most:g}"
+    if not 0 <= value <= maximum:  # also refuses NaN
+        allowed = f"a finite number of at least 0 and at most {maximum:g}"
         raise InputError(file, place, name, text.strip(), allowed)
     return value
 

@@ -184,5 +184,5 @@ def _run(command: list[str], what: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         lines = done.stderr.splitlines() or ["failed"]
-        said = next((x for x in lines if "error" in x), lines[0])
-        raise InputError("capture", "building", what, Bare(said), "a clean build")
+        error = next((x for x in lines if "error" in x), lines[0])
+        raise InputError("capture", "building", what, Bare(error), "a clean build")

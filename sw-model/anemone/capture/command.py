@@ -51,7 +51,7 @@ app = typer.Typer(
 )
 _BASE = Settings()
 _RUN = RunSettings()
-_OWN = "[default: the sample's own]"
+_DEFAULT = "[default: the sample's own]"
 
 _EPILOG = (
     """
@@ -114,7 +114,8 @@ def capture(
         "build/traces"
     ),
     events: Annotated[
-        int | None, typer.Option(help=f"Most lines to record. {_OWN}", show_default=False)
+        int | None,
+        typer.Option(help=f"Most lines to record. {_DEFAULT}", show_default=False),
     ] = None,
     llc_kib: Annotated[int, typer.Option(help="Last-level cache, KiB.")] = _BASE.llc_kib,
     ways: Annotated[int, typer.Option(help="Its ways; sets must be a power of two.")] = _BASE.ways,
@@ -128,13 +129,13 @@ def capture(
     placement: Annotated[
         Placement | None,
         typer.Option(
-            help=f"Frames in order of first touch, or in a random order by --seed. {_OWN}",
+            help=f"Frames in order of first touch, or in a random order by --seed. {_DEFAULT}",
             show_default=False,
         ),
     ] = None,
     base_gib: Annotated[
         int | None,
-        typer.Option(help=f"Address of the first frame, GiB. {_OWN}", show_default=False),
+        typer.Option(help=f"Address of the first frame, GiB. {_DEFAULT}", show_default=False),
     ] = None,
     device_gib: Annotated[int, typer.Option(help="The device's memory, GiB.")] = _BASE.device_gib,
     seed: Annotated[int, typer.Option(help="Seed of requests and placement.")] = _BASE.seed,
@@ -153,13 +154,13 @@ def capture(
     skip: Annotated[
         int | None,
         typer.Option(
-            help=f"Instructions in QEMU that only touch pages, before --warm. {_OWN}",
+            help=f"Instructions in QEMU that only touch pages, before --warm. {_DEFAULT}",
             show_default=False,
         ),
     ] = None,
     warm: Annotated[
         int | None,
-        typer.Option(help=f"Instructions that fill the cache. {_OWN}", show_default=False),
+        typer.Option(help=f"Instructions that fill the cache. {_DEFAULT}", show_default=False),
     ] = None,
     instructions: Annotated[
         int,
@@ -200,7 +201,7 @@ def capture(
     phases = {"skip": skip, "warm": warm}
     phases = {key: value for key, value in phases.items() if value is not None}
     always = {"instructions": instructions, "instruction_ps": instruction_ps}
-    own = RunSettings(**always, **phases)
+    program_settings = RunSettings(**always, **phases)
     words = ctx.meta.get(_WORDS)
     done: dict[str, Any] = {}
     if words is not None:
@@ -212,7 +213,9 @@ def capture(
         called = guest.name_of(words, name)
         check_out(out)
         with _progress() as progress:
-            done[called] = guest.capture_words(words, called, native, settings, own, out, progress)
+            done[called] = guest.capture_words(
+                words, called, native, settings, program_settings, out, progress
+            )
     else:
         if name is not None or native:
             option = "--native" if name is None else "--name"
@@ -223,7 +226,7 @@ def capture(
             allowed = f"of {', '.join(PROGRAMS)}, or -- PROGRAM ARGS"
             field = "NAME beside --skip, --warm, --instructions"
             raise InputError("command line", "capture", field, ours[0].name, allowed)
-        with_arguments = _own_arguments(with_ or [], ours)
+        with_arguments = _program_arguments(with_ or [], ours)
         plan = [(s, Settings(**{**common, **s.settings, **special})) for s in chosen]
         check_out(out)
         with _progress() as progress:
@@ -254,31 +257,31 @@ def _sample(name: str) -> Sample | ProgramSample:
     return SAMPLES[name] if name in SAMPLES else PROGRAMS[name]
 
 
-def _own_arguments(given: list[str], chosen: list[Sample]) -> dict[str, dict[str, int]]:
+def _program_arguments(given: list[str], chosen: list[Sample]) -> dict[str, dict[str, int]]:
     """The arguments of `--with program.name=n`, by program."""
     programs = {part.program for sample in chosen for part in sample.parts}
-    own: dict[str, dict[str, int]] = {program: {} for program in programs}
+    arguments: dict[str, dict[str, int]] = {program: {} for program in programs}
     for text in given:
         name, _, value = text.partition("=")
         program, _, name = name.partition(".")
-        known = program in programs and name.isidentifier()
-        if not (known and value.isascii() and value.isdigit() and len(value) < 19):
+        valid = program in programs and name.isidentifier()
+        if not (valid and value.isascii() and value.isdigit() and len(value) < 19):
             allowed = f"PROGRAM.NAME=N, a whole number, PROGRAM of {', '.join(sorted(programs))}"
             raise InputError("command line", "capture", "--with", text, allowed)
-        own[program][name] = int(value)
-    return own
+        arguments[program][name] = int(value)
+    return arguments
 
 
 def _capture(
     sample: Sample,
     settings: Settings,
-    own: dict[str, dict[str, int]],
+    arguments: dict[str, dict[str, int]],
     out: Path,
     progress: Progress,
 ) -> dict[str, Any]:
     """Build, run and write one sample. Returns its summary."""
     started = time.monotonic()
-    parts = [replace(p, arguments={**p.arguments, **own[p.program]}) for p in sample.parts]
+    parts = [replace(p, arguments={**p.arguments, **arguments[p.program]}) for p in sample.parts]
     captures = []
     for number, part in enumerate(parts):
         task = progress.add_task(f"{sample.name}: building {part.program}", total=None)
@@ -341,7 +344,7 @@ def _table(done: dict[str, dict[str, Any]], out: Path) -> None:
     Console().print(table)
     for name, s in done.items():
         if "instructions_per_second" in s:
-            said = f"{name}: {s['instructions_per_second'] / 1e6:.1f} M instructions/s"
+            line = f"{name}: {s['instructions_per_second'] / 1e6:.1f} M instructions/s"
             if "slowdown" in s:
-                said += f", {s['slowdown']:.0f} times slower than by itself"
-            print(said)
+                line += f", {s['slowdown']:.0f} times slower than by itself"
+            print(line)

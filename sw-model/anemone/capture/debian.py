@@ -154,8 +154,8 @@ def _run(command: list[str], folder: Path) -> None:
     except (OSError, subprocess.TimeoutExpired) as e:
         raise _cannot(command[0], type(e).__name__, f"an archive within reach; {_OTHERS}") from e
     if done.returncode:
-        said = [x for x in done.stderr.splitlines() if x.startswith("E:")] or ["E: failed"]
-        raise _cannot(command[0], said[-1][2:].strip(), f"an archive within reach; {_OTHERS}")
+        errors = [x for x in done.stderr.splitlines() if x.startswith("E:")] or ["E: failed"]
+        raise _cannot(command[0], errors[-1][2:].strip(), f"an archive within reach; {_OTHERS}")
 
 
 def _cannot(what: str, value: str, allowed: str) -> InputError:

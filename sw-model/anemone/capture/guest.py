@@ -49,7 +49,7 @@ def capture_words(
     name: str,
     native: bool,
     settings: Settings,
-    own: RunSettings,
+    run_settings: RunSettings,
     out: Path,
     progress: Progress,
 ) -> dict[str, Any]:
@@ -60,11 +60,15 @@ def capture_words(
         "about": oneline(shlex.join(words), 200),
         "programs": {name: {"tenant": 0, "arguments": list(words[1:])}},
     }
-    return _capture(command, origin, alone, settings, own, (), out, progress)
+    return _capture(command, origin, alone, settings, run_settings, (), out, progress)
 
 
 def capture_sample(
-    sample: ProgramSample, settings: Settings, own: RunSettings, out: Path, progress: Progress
+    sample: ProgramSample,
+    settings: Settings,
+    run_settings: RunSettings,
+    out: Path,
+    progress: Progress,
 ) -> dict[str, Any]:
     """Capture a sample that is a Debian program."""
     task = progress.add_task(f"{sample.name}: fetching", total=None)
@@ -77,7 +81,9 @@ def capture_sample(
     }
     with tempfile.TemporaryDirectory(prefix="anemone-capture-") as folder:
         command = sample.command(root, Path(folder), settings.seed)
-        return _capture(command, origin, None, settings, own, (sample.package,), out, progress)
+        return _capture(
+            command, origin, None, settings, run_settings, (sample.package,), out, progress
+        )
 
 
 def _capture(
@@ -85,7 +91,7 @@ def _capture(
     origin: dict[str, Any],
     alone: tuple[float, int] | None,
     settings: Settings,
-    own: RunSettings,
+    run_settings: RunSettings,
     packages: Sequence[str],
     out: Path,
     progress: Progress,
@@ -98,18 +104,18 @@ def _capture(
 
     def step(rows: int, instructions: int) -> None:
         speed = instructions / (time.monotonic() - begun) / 1e6
-        said = f"{name}: {instructions / 1e6:,.0f} M instructions, {speed:.0f} M/s"
-        progress.update(task, description=said, completed=rows)
+        description = f"{name}: {instructions / 1e6:,.0f} M instructions, {speed:.0f} M/s"
+        progress.update(task, description=description, completed=rows)
 
     begun = time.monotonic()
-    done = run_program(command, settings, own, tools, step)
+    done = run_program(command, settings, run_settings, tools, step)
     capture = done.capture
     progress.update(task, completed=len(capture))
     _warn(command, done)
     capture.tenant[:] = origin["programs"][name]["tenant"]
     summary = {**run.summary(capture), **_further(done)}
     origin |= {
-        "settings": f"{settings.text()} {own.text()}",
+        "settings": f"{settings.text()} {run_settings.text()}",
         "said": {},
         "compiler": build.compiler_version(),
         "summary": summary,

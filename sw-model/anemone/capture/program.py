@@ -73,9 +73,9 @@ class RunSettings:
     instructions: int = 0
 
     def __post_init__(self) -> None:
-        most = {"instruction_ps": (1, 1_000_000), "instructions": (0, 10**8)}
+        maximum = {"instruction_ps": (1, 1_000_000), "instructions": (0, 10**8)}
         for field in fields(self):
-            low, high = most.get(field.name, (0, 10**15))
+            low, high = maximum.get(field.name, (0, 10**15))
             value = getattr(self, field.name)
             if not low <= value <= high:
                 option = "--" + field.name.replace("_", "-")
@@ -162,7 +162,7 @@ class Command:
 def run_program(
     command: Command,
     settings: Settings,
-    own: RunSettings,
+    run_settings: RunSettings,
     tools: Tools,
     step: Step | None = None,
 ) -> Outcome:
@@ -175,7 +175,7 @@ def run_program(
     with tempfile.TemporaryDirectory(prefix="anemone-capture-") as folder:
         files = {n: Path(folder, n) for n in ("settings", "rows", "instructions", "operations")}
         held = int(command.drive is not None)
-        files["settings"].write_text(f"{settings.text()}\n{own.text()} hold={held}\n")
+        files["settings"].write_text(f"{settings.text()}\n{run_settings.text()} hold={held}\n")
         # QEMU's options require commas in paths to be doubled.
         plugin = [f"{n}={path}".replace(",", ",,") for n, path in files.items()]
         plugin_path = str(tools.plugin).replace(",", ",,")
@@ -215,8 +215,8 @@ def _attach(process: subprocess.Popen[bytes], path: Path) -> Guest:
     """Wait until the plugin has started. Raises InputError if it does not."""
     while not (path.exists() and path.stat().st_size > _FIRST_ROW):
         if process.poll() is not None:
-            said = Bare(f"ended with status {process.returncode} before the program began")
-            raise InputError("capture", "starting", "QEMU", said, "see what it said above")
+            reason = Bare(f"ended with status {process.returncode} before the program began")
+            raise InputError("capture", "starting", "QEMU", reason, "see what it said above")
         time.sleep(0.005)
     with path.open("r+b") as file:
         return Guest(process, mmap.mmap(file.fileno(), _FIRST_ROW))

@@ -94,8 +94,8 @@ def _wait_for(port: int, guest: Guest) -> None:
 def _run(words: list[str]) -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
-        said = Bare((done.stderr.splitlines() or [f"status {done.returncode}"])[-1])
-        raise InputError("capture", "running", Path(words[3]).name, said, "a run that ends well")
+        reason = Bare((done.stderr.splitlines() or [f"status {done.returncode}"])[-1])
+        raise InputError("capture", "running", Path(words[3]).name, reason, "a run that ends well")
 
 
 @contextmanager

@@ -72,16 +72,16 @@ def run(program: Path, part: Part, settings: Settings, step: Step | None = None)
             },
         )
         try:
-            said = _watch(process, events, step)
+            errors = _watch(process, events, step)
         finally:
             process.kill()
             process.wait()
         if process.returncode or not totals.exists():
-            lines = said.strip().splitlines() or [f"ended with status {process.returncode}"]
+            lines = errors.strip().splitlines() or [f"ended with status {process.returncode}"]
             allowed = "a run that ends well"
             raise InputError("capture", part.program, "the program", Bare(lines[-1]), allowed)
         raw = np.fromfile(events, dtype="<u8").reshape(-1, 2)
-        own = {"said": said.strip(), **json.loads(totals.read_text())}
+        totals_and_output = {"said": errors.strip(), **json.loads(totals.read_text())}
     word = raw[:, 0]
     return Capture(
         addr=word & np.uint64(_ADDRESS),
@@ -90,7 +90,7 @@ def run(program: Path, part: Part, settings: Settings, step: Step | None = None)
         non_temporal=(word & np.uint64(NON_TEMPORAL)) != 0,
         time_ns=raw[:, 1].copy(),
         tenant=np.full(len(raw), part.tenant, np.uint16),
-        programs={part.program: own},
+        programs={part.program: totals_and_output},
     )
 
 
@@ -100,8 +100,8 @@ def _watch(process: subprocess.Popen[str], events: Path, step: Step | None) -> s
     """
     while True:
         try:
-            said, _ = process.communicate(timeout=0.2)
-            return said
+            errors, _ = process.communicate(timeout=0.2)
+            return errors
         except subprocess.TimeoutExpired:
             if step is not None and events.exists():
                 step(events.stat().st_size // _EVENT_BYTES)
@@ -117,7 +117,7 @@ def merge(captures: list[Capture], events: int) -> Capture:
     joined = {n: np.concatenate([getattr(c, n) for c in captures])[order] for n in COLUMNS}
     end = min(c.time_ns[-1] for c in captures if len(c))
     keep = min(int(np.searchsorted(joined["time_ns"], end, side="right")), events)
-    programs = {name: own for c in captures for name, own in c.programs.items()}
+    programs = {name: totals for c in captures for name, totals in c.programs.items()}
     return Capture(**{n: column[:keep] for n, column in joined.items()}, programs=programs)
 
 

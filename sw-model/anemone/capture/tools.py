@@ -43,7 +43,7 @@ def _fetched(*names: str) -> dict[str, str]:
     script = ROOT / "mk" / "capture-tools.sh"
     done = subprocess.run(["sh", script, *names], capture_output=True, text=True, check=False)
     if done.returncode:
-        said = (done.stderr.splitlines() or [f"status {done.returncode}"])[-1]
+        reason = (done.stderr.splitlines() or [f"status {done.returncode}"])[-1]
         allowed = "a Debian with its package server within reach"
-        raise InputError("capture", "fetching", "QEMU or a program", Bare(said), allowed)
+        raise InputError("capture", "fetching", "QEMU or a program", Bare(reason), allowed)
     return dict(line.split("=", 1) for line in done.stdout.splitlines())

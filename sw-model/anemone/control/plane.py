@@ -60,9 +60,9 @@ class Spec:
             ("read_effect", self.read_effect[0], EFFECTS),
             ("width", self.width, WIDTHS),
         )
-        for name, value, known in kinds:
-            if value not in known:
-                raise ValueError(f"{name} is {value!r}; allowed: {', '.join(map(str, known))}")
+        for name, value, names in kinds:
+            if value not in names:
+                raise ValueError(f"{name} is {value!r}; allowed: {', '.join(map(str, names))}")
         operand = self.update[1]
         if isinstance(operand, str) and operand not in OPERANDS[1:]:
             raise ValueError(f"operand is {operand!r}; allowed: a number, line, is_write")
@@ -181,14 +181,14 @@ def fold(op: str, width: int, values: np.ndarray) -> np.ndarray:
         return values.max(axis=1)
     if op == "min":
         return values.min(axis=1)
-    most = np.uint64((1 << width) - 1)
+    maximum = np.uint64((1 << width) - 1)
     if op == "addsat":
         total = values[:, 0]
         for channel in range(1, values.shape[1]):
-            headroom = most - total
-            total = np.where(values[:, channel] > headroom, most, total + values[:, channel])
+            headroom = maximum - total
+            total = np.where(values[:, channel] > headroom, maximum, total + values[:, channel])
         return total
-    return values.sum(axis=1, dtype=np.uint64) & most
+    return values.sum(axis=1, dtype=np.uint64) & maximum
 
 
 def sweep_s(regions: int, at_once: int, period_s: float) -> float:

@@ -16,7 +16,7 @@ _VERSION, _READ, _WRITE = 1, 9, 10
 _HEADER = struct.Struct("<HHIII")  # id, command, bytes including this header, flags, error
 _ACCESS = struct.Struct("<QII")  # offset, region, count
 _IS_ERROR = 0x20
-_MOST = 1 << 20  # most bytes in a message
+_MAX_MESSAGE = 1 << 20  # most bytes in a message
 
 
 class Function:
@@ -36,16 +36,16 @@ class Function:
     def read(self, bar: int, offset: int, words: int) -> np.ndarray:
         """Read words of 64 bits one by one in order: uint64[words]."""
         found = []
-        for at in range(offset, offset + 8 * words, _MOST):
-            size = min(_MOST, offset + 8 * words - at)
+        for at in range(offset, offset + 8 * words, _MAX_MESSAGE):
+            size = min(_MAX_MESSAGE, offset + 8 * words - at)
             found.append(self._ask(_READ, _ACCESS.pack(at, bar, size))[_ACCESS.size :])
         return np.frombuffer(b"".join(found), "<u8").astype(np.uint64)
 
     def write(self, bar: int, offset: int, words: np.ndarray | list[int]) -> None:
         """Write words of 64 bits one by one in order."""
         content = np.asarray(words, "<u8").tobytes()
-        for at in range(0, len(content), _MOST):
-            some = content[at : at + _MOST]
+        for at in range(0, len(content), _MAX_MESSAGE):
+            some = content[at : at + _MAX_MESSAGE]
             self._ask(_WRITE, _ACCESS.pack(offset + at, bar, len(some)) + some)
 
     def _ask(self, command: int, content: bytes) -> bytes:
@@ -55,8 +55,8 @@ class Function:
             _, _, size, flags, error = _HEADER.unpack(self._receive(_HEADER.size))
             answer = self._receive(size - _HEADER.size)
         except OSError as e:
-            said = self._server.complaint()
-            raise CosimError(f"the server does not answer ({e}): {said}") from e
+            reason = self._server.complaint()
+            raise CosimError(f"the server does not answer ({e}): {reason}") from e
         if flags & _IS_ERROR:
             raise CosimError(f"the server refuses command {command}: error {error}")
         return answer

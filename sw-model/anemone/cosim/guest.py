@@ -83,10 +83,10 @@ class Guest:
             self._received = b""
             self._until_next(BOOTS_WITHIN)
         except BaseException as e:
-            said = self._said()
+            logs = self._logs()
             self.__exit__(None, None, None)
             if isinstance(e, OSError):
-                raise CosimError(f"QEMU does not start: {said}") from e
+                raise CosimError(f"QEMU does not start: {logs}") from e
             raise
         finally:
             listener.close()
@@ -172,14 +172,14 @@ class Guest:
         return line.decode(errors="replace").strip()
 
     def _wrong(self, what: str) -> CosimError:
-        return CosimError(f"{what}; {self._said()}")
+        return CosimError(f"{what}; {self._logs()}")
 
-    def _said(self) -> str:
+    def _logs(self) -> str:
         self._log.seek(0)
         console = "\n".join(self.console().splitlines()[-60:])
-        said = [f"QEMU: {self._log.read().strip() or 'no word'}"]
-        said += [f"server: {server.complaint()}" for server in self._servers]
-        return "\n".join([*said, "console:", console])
+        logs = [f"QEMU: {self._log.read().strip() or 'no word'}"]
+        logs += [f"server: {server.complaint()}" for server in self._servers]
+        return "\n".join([*logs, "console:", console])
 
 
 def guest_files(
@@ -207,17 +207,20 @@ def qemu_command(
     tools: Tools, servers: Sequence[Server], root: Path, cpus: int, memory: int, words: str = ""
 ) -> list[str]:
     """QEMU's command without serial ports. words: further words of the kernel's command line."""
-    cards = []
+    devices = []
     for slot, server in enumerate(servers, 1):
         # Each function is below a root port, like a card; on the root bus it would not be an
         # endpoint.
-        cards += ["-device", f"pcie-root-port,id=card{slot},bus=pcie.0,chassis={slot},slot={slot}"]
-        cards += [
+        devices += [
+            "-device",
+            f"pcie-root-port,id=card{slot},bus=pcie.0,chassis={slot},slot={slot}",
+        ]
+        devices += [
             "-device",
             f'{{"driver":"vfio-user-pci","bus":"card{slot}","x-msg-timeout":60000,'
             f'"socket":{{"path":"{server.socket}","type":"unix"}}}}',
         ]
-    said = (
+    options = (
         "-machine q35 -accel tcg -cpu max -nodefaults -no-reboot"
         f" -display none -monitor none -smp {cpus} -m {memory}M"
         f" -object memory-backend-memfd,id=ram,size={memory}M,share=on"
@@ -227,6 +230,6 @@ def qemu_command(
     # machine the kernel's timer check at boot may fail.
     append = f"console=ttyS0 loglevel=3 panic=-1 oops=panic no_timer_check {words}"
     return [
-        *tools.qemu, *shlex.split(said), *cards,
+        *tools.qemu, *shlex.split(options), *devices,
         "-kernel", str(tools.kernel), "-initrd", str(root), "-append", append.strip(),
     ]  # fmt: skip

@@ -68,5 +68,5 @@ def _compiled(source: str) -> bytes:
 
 def _libraries(binaries: list[str]) -> set[str]:
     """All shared libraries that these binaries need."""
-    said = subprocess.run(["ldd", *binaries], capture_output=True, text=True).stdout
-    return {os.path.normpath(name) for name in _LIBRARY.findall(said)}
+    output = subprocess.run(["ldd", *binaries], capture_output=True, text=True).stdout
+    return {os.path.normpath(name) for name in _LIBRARY.findall(output)}

@@ -39,12 +39,12 @@ def find_tools() -> Tools:
     The kernel is Debian's 6.12. The environment variable ANEMONE_KERNEL selects another: `kasan`
     has checkers for the driver, `oldest` is the oldest that the driver supports.
     """
-    found = _said_by("cosim-tools.sh")
+    found = _printed_by("cosim-tools.sh")
     found["build"] = f"/lib/modules/{found['release']}/build"
     kind = os.environ.get("ANEMONE_KERNEL") or "stock"
     others = {"kasan": "kasan-kernel.sh", "oldest": "oldest-kernel.sh"}
     if kind in others:
-        found |= _said_by(others[kind])
+        found |= _printed_by(others[kind])
     elif kind != "stock":
         raise CosimError(f"ANEMONE_KERNEL is {kind}; allowed: stock, {', '.join(others)}")
     return Tools(
@@ -53,7 +53,7 @@ def find_tools() -> Tools:
     )  # fmt: skip
 
 
-def _said_by(script: str) -> dict[str, str]:
+def _printed_by(script: str) -> dict[str, str]:
     """The NAME=VALUE lines that a script of mk/ prints."""
     done = subprocess.run(["sh", ROOT / "mk" / script], stdout=subprocess.PIPE, text=True)
     if done.returncode:

@@ -15,9 +15,9 @@ from anemone.io.tables import Table, parse_toml, read_text, toml_place
 
 # A name's position is its code in the hardware.
 POLICIES = ("every", "nth", "one_in", "never")
-MOST_RATIO = 4
+MAX_RATIO = 4
 # The largest n: a set's count has 8 bits in the sideband, a channel's count has 32 bits.
-_MOST_N = {"nth": 255, "one_in": (1 << 32) - 1}
+_MAX_N = {"nth": 255, "one_in": (1 << 32) - 1}
 _CHECKED = 1 << 16  # addresses checked at a time; fits the processor's cache
 
 
@@ -74,9 +74,9 @@ class FlatConfig:
 
 def check_policy(policy: str, n: int) -> None:
     """Raise ValueError for an unknown policy or an invalid n."""
-    most = _MOST_N.get(policy, n)
-    if policy not in POLICIES or not 1 <= n <= most:
-        raise ValueError(f"policy {policy!r}, n = {n}: one of {POLICIES}, n from 1 to {_MOST_N}")
+    maximum = _MAX_N.get(policy, n)
+    if policy not in POLICIES or not 1 <= n <= maximum:
+        raise ValueError(f"policy {policy!r}, n = {n}: one of {POLICIES}, n from 1 to {_MAX_N}")
 
 
 def load_config(path: str | os.PathLike, geometry: Geometry) -> FlatConfig:
@@ -91,8 +91,8 @@ def parse_config(text: str, file: object, geometry: Geometry) -> FlatConfig:
     table.only("near_lines", optional=("ratio", "dedicated", "policy", "n"))
     policy = table.choice("policy", POLICIES) if "policy" in content else "every"
     return FlatConfig(
-        near_lines=table.number("near_lines", geometry.device_bytes // LINE_BYTES, least=1),
-        ratio=table.number("ratio", MOST_RATIO, least=1) if "ratio" in content else 1,
+        near_lines=table.number("near_lines", geometry.device_bytes // LINE_BYTES, minimum=1),
+        ratio=table.number("ratio", MAX_RATIO, minimum=1) if "ratio" in content else 1,
         dedicated=(
             table.byte_range("dedicated", geometry, LINE_BYTES)
             if "dedicated" in content
@@ -105,8 +105,8 @@ def parse_config(text: str, file: object, geometry: Geometry) -> FlatConfig:
 
 def _n(table: Table, content: dict[str, Any], policy: str) -> int:
     """The n of a counting policy; other policies must not have one."""
-    if policy in _MOST_N:
-        return table.number("n", _MOST_N[policy], least=1)
+    if policy in _MAX_N:
+        return table.number("n", _MAX_N[policy], minimum=1)
     if "n" in content:
         raise table.wrong("n", f'no n with policy "{policy}"; nth and one_in have one')
     return 1

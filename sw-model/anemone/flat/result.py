@@ -71,23 +71,23 @@ def differences(a: FlatResult, b: FlatResult) -> list[str]:
 
     Cycles, speed and forwarded accesses may differ.
     """
-    said = [
+    differing = [
         f"{f.name}: {x} and {y}"
         for f in fields(Counts)
         if (x := getattr(a.counts, f.name)) != (y := getattr(b.counts, f.name))
     ]
     if a.mismatches != b.mismatches:
-        said.append(f"mismatches: {a.mismatches} and {b.mismatches}")
+        differing.append(f"mismatches: {a.mismatches} and {b.mismatches}")
     for name in ("outcomes", "sets", "tags"):
         x, y = getattr(a, name), getattr(b, name)
         if len(x) != len(y):
-            said.append(f"{name}: {len(x)} and {len(y)} of them")
+            differing.append(f"{name}: {len(x)} and {len(y)} of them")
         n = min(len(x), len(y))
         unlike = np.flatnonzero(x[:n] != y[:n])
         if len(unlike):
             at = unlike[0]
-            said.append(f"{name}: number {at + 1} is {x[at]} and {y[at]}")
-    return said
+            differing.append(f"{name}: number {at + 1} is {x[at]} and {y[at]}")
+    return differing
 
 
 def write(result: FlatResult, out: str | os.PathLike) -> None:

@@ -326,16 +326,16 @@ class Telemetry:
         addr = np.ascontiguousarray(addr, np.uint64)
         write = np.ascontiguousarray(write, np.bool_)
         near = np.ascontiguousarray(near, np.uint8)
-        own = (self._p, self._table, self._state, self._live, self._counts)
+        arrays = (self._p, self._table, self._state, self._live, self._counts)
         size = max(_BUFFER, len(self._state)) if self.rule.read_every else 0
         buffer = tuple(np.empty(size, t) for t in (np.uint64, np.uint32, np.uint8, np.uint64))
         for first in range(0, len(addr), _CHUNK):
             at, last = first, min(first + _CHUNK, len(addr))
             if not self.rule.read_every:
-                _fold(*own, addr, write, near, at, last)
+                _fold(*arrays, addr, write, near, at, last)
                 at = last
             while at < last:
-                at, rows = _replay(*own, addr, write, near, at, last, *buffer)
+                at, rows = _replay(*arrays, addr, write, near, at, last, *buffer)
                 self.reads.append(tuple(column[:rows].copy() for column in buffer))
             if progress:
                 progress(last - first)

@@ -247,7 +247,7 @@ class FlatMemory:
         outcomes = np.empty(len(addr), np.uint8)
         for first in range(0, len(addr), _CHUNK):
             last = min(first + _CHUNK, len(addr))
-            self._make_room(last - first)
+            self._grow(last - first)
             state = (self._p, self._index, self._rows, self._counts)
             _run(*state, addr, write, outcomes, self.rows, first, last)
             if progress:
@@ -268,7 +268,7 @@ class FlatMemory:
             self._p[P_POLICY], self._p[P_N] = POLICIES.index(policy), n
             self._counts[C_CHANNEL] = 0
 
-    def _make_room(self, accesses: int) -> None:
+    def _grow(self, accesses: int) -> None:
         """Make space for a new row for each access, with half of the index free."""
         used = int(self._counts[C_ROWS])
         if len(self._rows) >= used + accesses:

@@ -55,11 +55,11 @@ def run(config: TierConfig, trace: Trace) -> TierRun:
     def issue(thread: int, row: int) -> float:
         """When a thread's next row issues. Everything that it waits for is known at this point."""
         at = issued[thread] + gap[row]
-        before, most = reads[thread], config.outstanding
+        before, maximum = reads[thread], config.outstanding
         if write[row]:
-            before, most = writes[thread], config.posted or n
-        if len(before) >= most:
-            at = max(at, before[-most])
+            before, maximum = writes[thread], config.posted or n
+        if len(before) >= maximum:
+            at = max(at, before[-maximum])
         if dep[row] and not write[row] and before:
             at = max(at, before[-1])
         return at

@@ -44,9 +44,9 @@ class Geometry:
         # The AFU's AXI address has 52 bits; its upper half is free for the telemetry windows.
         self._check("device_gib", range(1, (1 << 21) + 1), "1 to 2097152 GiB")
         # All tables share the control port's 22 address bits.
-        most = TABLE_ENTRIES >> (self.pipelines - 1).bit_length()
-        allowed = f"at most {most} for {self.pipelines} pipelines"
-        self._check("table", range(most + 1), allowed)
+        maximum = TABLE_ENTRIES >> (self.pipelines - 1).bit_length()
+        allowed = f"at most {maximum} for {self.pipelines} pipelines"
+        self._check("table", range(maximum + 1), allowed)
 
     def _check(self, field: str, values: object, allowed: str) -> None:
         value = getattr(self, field)

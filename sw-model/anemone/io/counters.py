@@ -75,9 +75,9 @@ def _whole(
     return found
 
 
-def _name(told: str) -> str:
-    inner = re.search(r"name=(\w+)", told)
-    return inner[1] if inner else told.split(":")[0]
+def _name(description: str) -> str:
+    inner = re.search(r"name=(\w+)", description)
+    return inner[1] if inner else description.split(":")[0]
 
 
 def perf(
@@ -98,14 +98,14 @@ def perf(
         words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, bufsize=1
     )
     assert process.stderr
-    said: list[str] = []
+    errors: list[str] = []
     try:
-        yield from perf_rows(_noted(process.stderr, said), events, by_cpu)
+        yield from perf_rows(_noted(process.stderr, errors), events, by_cpu)
     finally:
         with suppress(ProcessLookupError):
             process.terminate()
         process.wait()
-    last = said[-1].split(_REASON)[-1].strip() if said else "nothing"
+    last = errors[-1].split(_REASON)[-1].strip() if errors else "nothing"
     raise SourceError(f"perf stat ended with status {process.returncode}: {last}")
 
 
@@ -136,10 +136,10 @@ def telemetry(tool: str, name: str) -> dict[tuple[int, int], int]:
     return telemetry_values(name, done.stdout)
 
 
-def telemetry_values(name: str, said: str) -> dict[tuple[int, int], int]:
+def telemetry_values(name: str, output: str) -> dict[tuple[int, int], int]:
     """The counters in the output of `anemonectl read NAME --json`. Raises SourceError."""
     try:
-        rows = json.loads(said)["counters"]
+        rows = json.loads(output)["counters"]
         return {(r["region"], r["offset"]): int(r["value"]) for r in rows}
     except (ValueError, KeyError, TypeError) as e:
         raise SourceError(f"anemonectl read {name}: not what it prints: {e}") from e

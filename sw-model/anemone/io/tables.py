@@ -120,32 +120,32 @@ class Table:
             raise self.wrong(key, ", ".join(names))
         return value
 
-    def number(self, key: str, most: int = U64, also: str = "", least: int = 0) -> int:
+    def number(self, key: str, maximum: int = U64, also: str = "", minimum: int = 0) -> int:
         value = whole_number(self.content.get(key))
-        if value is None or not least <= value <= most:
-            top = str(most) if most < 1 << 20 else hex(most)
-            allowed = f"a whole number of {least} to {top}"
-            if most == U64:
+        if value is None or not minimum <= value <= maximum:
+            top = str(maximum) if maximum < 1 << 20 else hex(maximum)
+            allowed = f"a whole number of {minimum} to {top}"
+            if maximum == U64:
                 allowed += " or a string of hex"
             raise self.wrong(key, f"{allowed}, or {also}" if also else allowed)
         return value
 
     def real(
-        self, key: str, least: float = -math.inf, above: bool = False, most: float = math.inf
+        self, key: str, minimum: float = -math.inf, above: bool = False, maximum: float = math.inf
     ) -> float:
-        """A finite number of at least `least` (with `above`, more than it) and at most `most`."""
+        """A finite number from `minimum` (with `above`, more than it) to `maximum`."""
         value = self.content.get(key)
         if type(value) in (int, float):
             try:
                 value = float(value)
             except OverflowError:
                 value = math.inf
-            within = math.isfinite(value) and value <= most
-            if within and (value > least if above else value >= least):
+            within = math.isfinite(value) and value <= maximum
+            if within and (value > minimum if above else value >= minimum):
                 return value
-        bound = f" {'above' if above else 'of at least'} {least:g}" if least > -math.inf else ""
-        if most < math.inf:
-            bound += f" and at most {most:g}"
+        bound = f" {'above' if above else 'of at least'} {minimum:g}" if minimum > -math.inf else ""
+        if maximum < math.inf:
+            bound += f" and at most {maximum:g}"
         raise self.wrong(key, f"a finite number{bound}")
 
     def byte_range(self, key: str, geometry: Geometry, step: int = 1) -> tuple[int, int]:

@@ -47,9 +47,9 @@ def read(path: str | os.PathLike) -> Rows:
             raise row.wrong("test", ", ".join(NUMBERS))
         test = row.choice("test", tuple(NUMBERS))
         row.only("test", "node", *NUMBERS[test], *TEXTS[test])
-        row.number("node", most=1 << 20)
+        row.number("node", maximum=1 << 20)
         for name in NUMBERS[test]:
-            row.real(name, least=0)
+            row.real(name, minimum=0)
         for name in TEXTS[test]:
             if not isinstance(each[name], str):
                 raise row.wrong(name, "text")

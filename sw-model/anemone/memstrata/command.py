@@ -89,12 +89,12 @@ def profile(
     with progress("profiles") as show:
         found = samples(quick, seed, show)
     write_files(out.parent, {out.name: lambda path: write_json(path, {"samples": found})})
-    said = {"samples": len(found), "programs": len({s["program"] for s in found})}
+    summary = {"samples": len(found), "programs": len({s["program"] for s in found})}
     with printing():
         if as_json:
-            print_json(said)
+            print_json(summary)
             return
-        print(f"{said['samples']} samples of {said['programs']} programs in {out}")
+        print(f"{summary['samples']} samples of {summary['programs']} programs in {out}")
 
 
 _TRAIN = """

@@ -29,8 +29,9 @@ def read_samples(path: str | os.PathLike) -> list[Sample]:
             raise each.wrong("captured", "true or false")
         found.append(
             Sample(
-                _text(each, "program"), _metrics(each), each.real("miss_ratio", least=0, most=1),
-                each.real("slowdown", least=-1), captured,
+                _text(each, "program"), _metrics(each),
+                each.real("miss_ratio", minimum=0, maximum=1),
+                each.real("slowdown", minimum=-1), captured,
             )
         )  # fmt: skip
     if len({s.program for s in found}) < 2:
@@ -66,7 +67,7 @@ def _measured(table: Table, whole: bool, judged: bool) -> Measured:
         allowed = "true or false" + (", or a --model to judge by" if judged else "")
         raise table.wrong("is_outlier", allowed)
     counts = {
-        name: table.real(name, least=0)
+        name: table.real(name, minimum=0)
         for name in _MORE[:2]
         if name in table.content or (whole and name == "instructions")
     }
@@ -133,4 +134,4 @@ def _text(table: Table, key: str) -> str:
 
 
 def _metrics(table: Table) -> dict[str, float]:
-    return {name: table.real(name, least=0) for name in METRICS}
+    return {name: table.real(name, minimum=0) for name in METRICS}

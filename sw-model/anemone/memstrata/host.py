@@ -17,7 +17,7 @@ from anemone.memstrata.outliers import EWMA
 from anemone.memstrata.plan import STEP_RATIO
 
 PAGE_BYTES = 2 << 20  # §5
-_MOST = 1 << 40  # pages, cores, regions
+_MAX_COUNT = 1 << 40  # pages, cores, regions
 _NUMBERS = re.compile(r"[0-9]{1,13}(-[0-9]{1,13})?(,[0-9]{1,13}(-[0-9]{1,13})?)*")
 _VM = ("name", "cores", "pages", "dedicated")
 
@@ -68,12 +68,12 @@ def read_host(path: str | os.PathLike) -> HostFile:
     settings: dict[str, Any] = {}
     for key, name in (("interval", "interval_s"), ("step_ratio", "step_ratio"), ("ewma", "ewma")):
         if key in content:
-            most = 86400.0 if key == "interval" else 1.0
-            settings[name] = top.real(key, least=0, above=True, most=most)
+            maximum = 86400.0 if key == "interval" else 1.0
+            settings[name] = top.real(key, minimum=0, above=True, maximum=maximum)
     if "ratio" in content:
-        settings["ratio"] = top.number("ratio", least=1, most=4)
+        settings["ratio"] = top.number("ratio", minimum=1, maximum=4)
     if "page_bytes" in content:
-        size = top.number("page_bytes", least=4096, most=1 << 30)
+        size = top.number("page_bytes", minimum=4096, maximum=1 << 30)
         if size.bit_count() != 1:
             raise top.wrong("page_bytes", "a power of two, 4096 to 0x40000000")
         settings["page_bytes"] = size
@@ -94,8 +94,8 @@ def _machine(table: Table, before: list[Machine], counted: bool) -> Machine:
     name = _text(table, "name")
     if any(vm.name == name for vm in before):
         raise table.wrong("name", "a name that no other VM has")
-    pages = table.number("pages", most=_MOST, least=1)
-    dedicated = table.number("dedicated", most=pages)
+    pages = table.number("pages", maximum=_MAX_COUNT, minimum=1)
+    dedicated = table.number("dedicated", maximum=pages)
     cores = _numbers(table, "cores")
     regions = _numbers(table, "regions") if counted else ()
     for key, own in (("cores", cores), ("regions", regions)):
@@ -111,7 +111,7 @@ def _numbers(table: Table, key: str) -> tuple[int, ...]:
     if isinstance(value, str) and _NUMBERS.fullmatch(value):
         for part in value.split(","):
             first, last = int(part.split("-")[0]), int(part.split("-")[-1])
-            if not first <= last < first + (1 << 20) < _MOST:
+            if not first <= last < first + (1 << 20) < _MAX_COUNT:
                 break
             found += range(first, last + 1)
         else:

@@ -42,7 +42,7 @@ def spread(vms: Sequence[Vm], free_dedicated: int, free: int, share: float) -> d
 def _equal(need: int, able: Sequence[int]) -> list[int]:
     """Shares of `need`, equal but for the rest, which the first get, and where one is not able."""
     parts = [0] * len(able)
-    while need and (open_ := [i for i, most in enumerate(able) if parts[i] < most]):
+    while need and (open_ := [i for i, maximum in enumerate(able) if parts[i] < maximum]):
         each = max(1, need // len(open_))
         for i in open_:
             part = min(each, able[i] - parts[i], need)

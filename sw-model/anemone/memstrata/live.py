@@ -53,8 +53,8 @@ class Round:
         moves = "; ".join(
             f"{m.donor} to {m.borrower}: {m.exchange.pages:,} pages" for m in self.moved
         )
-        said = f"{self.number}: outliers: {slow}; would exchange: {moves or 'nothing'}"
-        return f"{said} ({100 * self.core:.1f} % of a core)"
+        text = f"{self.number}: outliers: {slow}; would exchange: {moves or 'nothing'}"
+        return f"{text} ({100 * self.core:.1f} % of a core)"
 
 
 def recorded(
@@ -134,10 +134,10 @@ def rounds(
     judge: none: who is an outlier was recorded. done: exchanges are taken for done, so that later
     rounds go on from there; else each begins with the pages of HOST.toml.
     """
-    said: dict[str, bool] = {}
+    recorded: dict[str, bool] = {}
 
     def as_recorded(readings: Mapping[str, Reading]) -> dict[str, Judged]:
-        return {name: Judged(said[name], r.misses) for name, r in readings.items()}
+        return {name: Judged(recorded[name], r.misses) for name, r in readings.items()}
 
     # No page is free, so the share that a launch would want is of no account.
     host = Host(file.layout, 0.0, judge or as_recorded, file.step_ratio, file.ewma)
@@ -145,7 +145,7 @@ def rounds(
         host.adopt(vm.name, vm.pages, vm.dedicated)
     before = processor_s()
     for number, interval in enumerate(intervals):
-        said.update({name: bool(each.is_outlier) for name, each in interval.items()})
+        recorded.update({name: bool(each.is_outlier) for name, each in interval.items()})
         readings = {
             name: Reading(each.metrics, each.requests, each.misses or 0.0)
             for name, each in interval.items()

@@ -164,25 +164,27 @@ def train(
     }
     by_all, by_mpki = ask(request)
     Path(alone).unlink(missing_ok=True)
-    most = 2 * sum(outlier) > len(outlier)
-    said = {
+    majority = 2 * sum(outlier) > len(outlier)
+    predictions = {
         "forest": [share > 0.5 for share in by_all],
         "mpki alone": [share > 0.5 for share in by_mpki],
-        "majority": [most] * len(new),
+        "majority": [majority] * len(new),
     }
-    scores = {name: score(new, called, seed) for name, called in said.items()}
-    apart = [(s, called) for s, called in zip(new, said["forest"], strict=True) if s.captured]
+    scores = {name: score(new, called, seed) for name, called in predictions.items()}
+    apart = [
+        (s, called) for s, called in zip(new, predictions["forest"], strict=True) if s.captured
+    ]
     if apart:
         scores[CAPTURED] = score([s for s, _ in apart], [called for _, called in apart], seed)
     return Trained(line, scores, _figure_9(samples), training, validation)
 
 
-def score(samples: Sequence[Sample], called: Sequence[bool], seed: int) -> Score:
-    """called: what is said to be an outlier."""
+def score(samples: Sequence[Sample], predicted_outlier: Sequence[bool], seed: int) -> Score:
+    """How well `predicted_outlier` agrees with the measured slowdowns."""
     truth = np.array([s.outlier for s in samples])
-    said = np.array(called)
-    right = truth == said
-    hit = int(np.sum(truth & said))
+    predicted = np.array(predicted_outlier)
+    right = truth == predicted
+    hit = int(np.sum(truth & predicted))
     programs = {p: i for i, p in enumerate(sorted({s.program for s in samples}))}
     at = np.array([programs[s.program] for s in samples])
     counts = np.bincount(at, minlength=len(programs))
@@ -192,7 +194,7 @@ def score(samples: Sequence[Sample], called: Sequence[bool], seed: int) -> Score
     low, high = np.percentile(correct[drawn].sum(1) / counts[drawn].sum(1), [2.5, 97.5])
     return Score(
         float(right.mean()), float(low), float(high),
-        hit / int(said.sum()) if said.any() else None,
+        hit / int(predicted.sum()) if predicted.any() else None,
         hit / int(truth.sum()) if truth.any() else None,
     )  # fmt: skip
 
@@ -235,8 +237,8 @@ def ask(request: dict[str, Any]) -> list[list[float]]:
     with contextlib.suppress(BrokenPipeError):
         process.stdin.write(json.dumps(request) + "\n")
         process.stdin.flush()
-    if said := process.stdout.readline():
-        return json.loads(said)
+    if answer := process.stdout.readline():
+        return json.loads(answer)
     _forests.cache_clear()
     status = process.wait()
     errors.seek(0)
@@ -259,5 +261,5 @@ def _forests() -> tuple[subprocess.Popen[str], IO[str]]:
     return process, errors
 
 
-def _last(said: str, status: int) -> str:
-    return (said.strip().splitlines() or [f"status {status}"])[-1]
+def _last(errors: str, status: int) -> str:
+    return (errors.strip().splitlines() or [f"status {status}"])[-1]

@@ -83,7 +83,9 @@ def read_vms(path: str | os.PathLike) -> tuple[list[Vm], float]:
     """The machines in a file, and the step's ratio. Raises InputError."""
     table = Table(path, "file", read_json(path))
     table.only("vms", optional=("step_ratio",))
-    ratio = table.real("step_ratio", least=0, most=1) if "step_ratio" in table.content else None
+    ratio = (
+        table.real("step_ratio", minimum=0, maximum=1) if "step_ratio" in table.content else None
+    )
     listed = table.content["vms"]
     if not isinstance(listed, list):
         raise table.wrong("vms", "a list of { " + ", ".join(_KEYS) + " }")
@@ -113,6 +115,6 @@ def _vm(path: object, place: str, content: Any, dedicated: bool) -> Vm:
         name,
         pages,
         outlier,
-        table.real("avg_miss_count", least=0),
-        table.number("dedicated", most=pages) if dedicated else None,
+        table.real("avg_miss_count", minimum=0),
+        table.number("dedicated", maximum=pages) if dedicated else None,
     )

@@ -27,9 +27,9 @@ class Colloid(Policy):
     """
 
     ewma: float = setting(0.0625, 1e-6, 1.0)
-    delta: float = setting(0.05, most=1.0)
-    epsilon: float = setting(0.01, most=1.0)
-    keep: float = setting(0.5, most=1.0)
+    delta: float = setting(0.05, maximum=1.0)
+    epsilon: float = setting(0.01, maximum=1.0)
+    keep: float = setting(0.5, maximum=1.0)
 
     def __post_init__(self) -> None:
         self._heat = ByFrame()

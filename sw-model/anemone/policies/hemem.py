@@ -29,7 +29,7 @@ class HeMem(Policy):
     read_threshold: int = setting(8, 1)
     write_threshold: int = setting(4, 1)
     cooling: int = setting(18, 1)
-    samples_per_access: float = setting(1 / 5003, most=1.0)
+    samples_per_access: float = setting(1 / 5003, maximum=1.0)
     migrate_gb_per_s: float = setting(10.0, divide=True)
 
     def __post_init__(self) -> None:

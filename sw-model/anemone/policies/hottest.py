@@ -18,7 +18,7 @@ class Hottest(Policy):
     interval.
     """
 
-    keep: float = setting(0.5, most=1.0)
+    keep: float = setting(0.5, maximum=1.0)
 
     def __post_init__(self) -> None:
         self._heat = ByFrame()

@@ -45,7 +45,7 @@ class Tpp(Policy):
     headroom: share of the fast tier that is kept free, the paper's demote_scale_factor of 2 %.
     """
 
-    headroom: float = setting(0.02, most=1.0)
+    headroom: float = setting(0.02, maximum=1.0)
 
     def __post_init__(self) -> None:
         self._reclaim, self._active = _Reclaim(), ByFrame()
@@ -106,8 +106,8 @@ class Damos(Policy):
     quota_mb_per_s: for each direction.
     """
 
-    hot_share: float = setting(0.5, most=1.0)
-    cold_share: float = setting(0.0, most=1.0)
+    hot_share: float = setting(0.5, maximum=1.0)
+    cold_share: float = setting(0.0, maximum=1.0)
     cold_intervals: int = setting(10, 1)
     quota_mb_per_s: float = setting(1000.0, divide=True)
 

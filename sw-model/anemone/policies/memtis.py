@@ -30,7 +30,7 @@ class Memtis(Policy):
     deferred_split_scan_for_htmm).
     """
 
-    samples_per_access: float = setting(1 / 199, most=1.0)
+    samples_per_access: float = setting(1 / 199, maximum=1.0)
     cooling: int = setting(2_000_000, 1, divide=True)
     hot_bin: int = setting(1, 0, _BINS - 1)
     split: bool = setting(True)

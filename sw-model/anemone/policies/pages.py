@@ -27,12 +27,12 @@ class ByFrame:
         self.values[frames] = values
 
     def _reach(self, frames: np.ndarray) -> None:
-        most = int(frames.max(initial=-1)) + 1
-        if most > len(self.values):
-            more = np.full(max(most, 2 * len(self.values)) - len(self.values), self.default)
+        size = int(frames.max(initial=-1)) + 1
+        if size > len(self.values):
+            more = np.full(max(size, 2 * len(self.values)) - len(self.values), self.default)
             self.values = np.concatenate([self.values, more])
 
 
-def first_that_fit(frames: np.ndarray, sizes: np.ndarray, most: float) -> np.ndarray:
-    """The first units that together have at most `most` frames."""
-    return frames[np.cumsum(sizes) <= most]
+def first_that_fit(frames: np.ndarray, sizes: np.ndarray, capacity: float) -> np.ndarray:
+    """The first units that together have at most `capacity` frames."""
+    return frames[np.cumsum(sizes) <= capacity]

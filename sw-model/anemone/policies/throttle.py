@@ -14,7 +14,7 @@ from anemone.tiering.parameters import constants, setting
 
 _LINE = 64
 _TAU_NS = constants("scheduler")["period_ms"] * 1e6
-_LEAST = 0.01  # least share of a processor; with 0 a thread could not be measured again
+_MIN_SHARE = 0.01  # least share of a processor; with 0 a thread could not be measured again
 
 
 @dataclass
@@ -30,7 +30,7 @@ class BandwidthCap(Policy):
 
     thread: int = setting(0, 0, 1 << 16)
     cap_gb_per_s: float = setting(1.073741824, 1e-9, divide=True)
-    rate: float = setting(0.5, most=1.0)
+    rate: float = setting(0.5, maximum=1.0)
 
     interval_ms = 50.0
     by_thread = True
@@ -51,7 +51,7 @@ class BandwidthCap(Policy):
         self._mean += newest * (now - self._mean)
         gap = self.cap_gb_per_s / max(self._mean, 1e-3 * self.cap_gb_per_s)
         closed = self.rate * min(1.0, elapsed / _TAU_NS)
-        self._share = float(np.clip(self._share * gap**closed, _LEAST, 1.0))
+        self._share = float(np.clip(self._share * gap**closed, _MIN_SHARE, 1.0))
         quota = np.ones(len(seen.heat.threads))
         quota[self.thread] = self._share
         return Answer(quota=quota, cpu_ns=UNIT_NS * len(quota))

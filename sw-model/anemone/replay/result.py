@@ -140,13 +140,13 @@ def differences(a: Result, b: Result) -> list[str]:
 
     Cycles and speed may differ. Only the first difference of each kind is reported.
     """
-    said = []
+    differing = []
     if a.events != b.events:
-        said.append(f"events: {a.events} and {b.events}")
+        differing.append(f"events: {a.events} and {b.events}")
     if len(a.counters) != len(b.counters):
-        said.append(f"rules: {len(a.counters)} and {len(b.counters)}")
+        differing.append(f"rules: {len(a.counters)} and {len(b.counters)}")
     pairs = zip(a.counters, b.counters, strict=False)
-    said += [f"counters: {x} and {y}" for x, y in pairs if x != y]
+    differing += [f"counters: {x} and {y}" for x, y in pairs if x != y]
     for kind in ("states", "reads"):
         x, y = getattr(a, kind), getattr(b, kind)
         names = [f.name for f in fields(x)]
@@ -156,14 +156,14 @@ def differences(a: Result, b: Result) -> list[str]:
             unlike |= getattr(x, name)[:n] != getattr(y, name)[:n]
         first = int(np.argmax(unlike)) if unlike.any() else n
         if len(x) != len(y):
-            said.append(f"{kind}: {len(x)} and {len(y)} non-zero values")
+            differing.append(f"{kind}: {len(x)} and {len(y)} non-zero values")
         if first < max(len(x), len(y)):
             rows = [
                 {k: int(getattr(r, k)[first]) for k in names} if first < len(r) else "no row"
                 for r in (x, y)
             ]
-            said.append(f"{kind}: row {first + 1}: {rows[0]} and {rows[1]}")
-    return said
+            differing.append(f"{kind}: row {first + 1}: {rows[0]} and {rows[1]}")
+    return differing
 
 
 def write(result: Result, out: str | os.PathLike) -> None:

@@ -87,8 +87,8 @@ class Hover:
         """The JSON data for the page's script, in the picture's coordinates."""
         x = [round(frame.left + float(v), 1) for v in self.x]
         y = [round(frame.top + float(v), 1) for v in self.y]
-        said = {"columns": list(self.columns), "rows": list(self.rows)}
-        return {"x": x, "y": y, **said, "values": list(self.values), "words": self.words}
+        names = {"columns": list(self.columns), "rows": list(self.rows)}
+        return {"x": x, "y": y, **names, "values": list(self.values), "words": self.words}
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def svg(frame: Frame, label: str, *layers: alt.Chart) -> Markup:
     margins = ("left", "right", "top", "bottom")
     spec["padding"] = {side: getattr(frame, side) for side in margins}
     drawn = vl_convert.vegalite_to_svg(spec, vl_version="6.4", config=theme.config())
-    return Markup(_lean(drawn, frame, label))
+    return Markup(_simplified(drawn, frame, label))
 
 
 def save(picture: Markup, path: Path) -> None:
@@ -143,9 +143,9 @@ def save(picture: Markup, path: Path) -> None:
         styled = drawn.replace(">", f"><style>{theme.file_style()}</style>", 1)
         path.write_text(styled.replace("<svg", named, 1), encoding="utf-8")
     elif path.suffix == ".png":
-        ground = f'><rect width="{width}" height="{height}" fill="{theme.colour("card")}"/>'
-        whole = drawn.replace(">", ground, 1).replace("<svg", named, 1)
-        path.write_bytes(vl_convert.svg_to_png(theme.resolved(whole), scale=2))
+        background = f'><rect width="{width}" height="{height}" fill="{theme.colour("card")}"/>'
+        page = drawn.replace(">", background, 1).replace("<svg", named, 1)
+        path.write_bytes(vl_convert.svg_to_png(theme.resolved(page), scale=2))
     else:
         raise ValueError(f"{path}: neither .svg nor .png")
 
@@ -153,7 +153,7 @@ def save(picture: Markup, path: Path) -> None:
 # --- Parts of charts ----------------------------------------------------------------------------
 
 
-def ground(frame: Frame) -> alt.Chart:
+def background(frame: Frame) -> alt.Chart:
     """The background of a heat map, visible in its empty cells."""
     box = alt.Chart(table(one=[0])).mark_rect(fill=theme.colour("ground"))
     return box.encode(
@@ -177,26 +177,26 @@ def steps(xs: np.ndarray, lines: np.ndarray, colours: Sequence[str]) -> pa.Table
     )
 
 
-def apiece(chart: alt.Chart) -> alt.Chart:
+def per_series(chart: alt.Chart) -> alt.Chart:
     """Draw one line or area per series of `steps`, because two series may have the same colour."""
     return chart.encode(detail=alt.Detail("number:N"))
 
 
-def whole(limit: int, about: int) -> dict:
+def whole_ticks(limit: int, about: int) -> dict:
     """About `about` ticks, at whole numbers up to `limit` only: for an axis of counts."""
     ticks = {"values": [*range(limit + 1)]} if limit <= about else {"tickCount": about}
     return {**ticks, "format": ",d"}
 
 
-def own(field: str) -> alt.Color:
+def data_colour(field: str) -> alt.Color:
     """A colour that is given in the data."""
     return alt.Color(f"{field}:N", scale=None, legend=None)
 
 
-def labels(frame: Frame, said: Sequence[tuple[float, str, str]]) -> alt.Chart:
+def labels(frame: Frame, texts: Sequence[tuple[float, str, str]]) -> alt.Chart:
     """Labels at the right of the plot, moved apart: (y in the plot in px, text, colour)."""
-    said = apart(said, LABEL_GAP, 4, frame.down)
-    columns = zip(*said, strict=True)
+    texts = move_apart(texts, LABEL_GAP, 4, frame.down)
+    columns = zip(*texts, strict=True)
     rows = table(**dict(zip(("at", "words", "colour"), columns, strict=True)))
     written = alt.Chart(rows).mark_text(align="left", fontWeight=600)
     return written.encode(
@@ -207,7 +207,7 @@ def labels(frame: Frame, said: Sequence[tuple[float, str, str]]) -> alt.Chart:
     )
 
 
-def apart(
+def move_apart(
     ends: Sequence[tuple[float, str, str]], gap: float, top: float, bottom: float
 ) -> list[tuple[float, str, str]]:
     """Move labels up or down until they are at least `gap` px apart."""
@@ -221,7 +221,7 @@ def apart(
     return [(y, words, colour) for y, (_, words, colour) in zip(ys, ends, strict=True)]
 
 
-def worded(places: Sequence[float], words: Sequence[str], **more: object) -> alt.Axis:
+def text_axis(places: Sequence[float], words: Sequence[str], **more: object) -> alt.Axis:
     """An axis with text at positions of the data's scale; overlapping labels are left out."""
     values = [float(place) for place in places]
     label = f"{_quoted(words)}[indexof({values}, datum.value)]"
@@ -287,10 +287,10 @@ def ramp(edges: np.ndarray | None = None, title: Sequence[str] = (), step: int =
 
 def _from(edges: np.ndarray, level: int) -> str:
     """The legend of a level: its lower edge, or for the lowest level its upper edge."""
-    return f"≥ {_brief(edges[level - 1])}" if level > 1 else f"< {_brief(edges[1])}"
+    return f"≥ {_rounded_text(edges[level - 1])}" if level > 1 else f"< {_rounded_text(edges[1])}"
 
 
-def _brief(value: float) -> str:
+def _rounded_text(value: float) -> str:
     if value >= 10_000:
         return f"{value / 1000:.0f}k"
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
@@ -308,12 +308,12 @@ NEEDLESS = {  # attributes with SVG's default value, or that the page's style se
 }  # fmt: skip
 
 
-def _lean(drawn: str, frame: Frame, label: str) -> str:
+def _simplified(drawn: str, frame: Frame, label: str) -> str:
     """Vega's SVG as a page element with a label, sized by the page, in a third of the bytes."""
     root = ET.fromstring(re.sub(r' xmlns(:\w+)?="[^"]*"', "", drawn))
     for group in root.iter():
         for child in list(group):
-            if child.get("class") in ("background", "foreground") and _unseen(child):
+            if child.get("class") in ("background", "foreground") and _invisible(child):
                 group.remove(child)
         if group.get("class", "").startswith("mark-rect"):
             group.set("shape-rendering", "crispEdges")  # no seams between cells
@@ -334,7 +334,7 @@ def _lean(drawn: str, frame: Frame, label: str) -> str:
     return ET.tostring(root, "unicode")
 
 
-def _unseen(path: ET.Element) -> bool:
+def _invisible(path: ET.Element) -> bool:
     """Whether a group's background or foreground is invisible."""
     return not {"fill", "stroke"} & {name for name, value in path.items() if value != "none"}
 
@@ -343,14 +343,14 @@ def _join(group: ET.Element) -> None:
     """Merge consecutive paths that differ only in position."""
     before = None
     for path in list(group):
-        if before is not None and _looks(path) == _looks(before):
+        if before is not None and _style(path) == _style(before):
             before.set("d", before.get("d", "") + path.get("d", ""))
             group.remove(path)
         else:
             before = path
 
 
-def _looks(path: ET.Element) -> dict[str, str]:
+def _style(path: ET.Element) -> dict[str, str]:
     return {name: value for name, value in path.items() if name != "d"}
 
 

@@ -10,7 +10,7 @@ import altair as alt
 import numpy as np
 
 from anemone.analysis.polls import Polls
-from anemone.report.charts import LABEL_GAP, WIDE, Frame, Hover, whole
+from anemone.report.charts import LABEL_GAP, WIDE, Frame, Hover, whole_ticks
 from anemone.trace.pages import HUGE_SHIFT
 
 TIME_UNITS = ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s"))
@@ -52,7 +52,7 @@ class Clock:
         """The horizontal axis for a field that is in the clock's unit."""
         title, ticks = f"time ({self.name})", {"tickCount": 8}
         if not self.polls.timed:
-            title, ticks = "events", whole(int(self.edges[-1]), 8)
+            title, ticks = "events", whole_ticks(int(self.edges[-1]), 8)
         scale = alt.Scale(domain=[0, float(self.edges[-1])], nice=False)
         return alt.X(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(**ticks))
 
@@ -60,14 +60,14 @@ class Clock:
         """The polls' edges in the plot, px."""
         return self.edges / self.edges[-1] * frame.across
 
-    def say(self, poll: int) -> str:
+    def start_text(self, poll: int) -> str:
         """The start of poll interval `poll`, as text."""
         at = self.polls.times[poll] / self.unit
         return f"{at:.3g} {self.name}" if self.polls.timed else f"event {round(at):,}"
 
-    def hover(self, frame: Frame, told: Sequence[str]) -> dict:
+    def hover(self, frame: Frame, texts: Sequence[str]) -> dict:
         """Tooltips of a chart over time: one text for each poll interval."""
-        words = [f"from {self.say(poll)}\n{line}" for poll, line in enumerate(told)]
+        words = [f"from {self.start_text(poll)}\n{line}" for poll, line in enumerate(texts)]
         return Hover(self.pixels(frame), [0, frame.down], words).data(frame)
 
 

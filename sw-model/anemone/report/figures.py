@@ -57,9 +57,11 @@ def hotness(analysis: Analysis, clock: Clock) -> Figure:
     level, edges = charts.levels(rows)
     down = np.arange(len(starts) + 1.0)  # low addresses at the bottom
     boxes = alt.Chart(charts.cells(level, clock.edges, down[:-1], down[1:])).mark_rect()
-    said = np.unique(np.linspace(0, len(starts) - 1, min(7, len(starts))).round().astype(int))
+    labelled = np.unique(np.linspace(0, len(starts) - 1, min(7, len(starts))).round().astype(int))
     names = [address(int(heat.pages[i])) for i in starts]
-    places = charts.worded(said + 0.5, [names[i] for i in said], grid=False, labelPadding=14)
+    places = charts.text_axis(
+        labelled + 0.5, [names[i] for i in labelled], grid=False, labelPadding=14
+    )
     scale = alt.Scale(domain=[0, len(starts)], nice=False)
     height = alt.Y("y:Q", scale=scale, axis=places, title=None)
     key = charts.ramp(edges, ("accesses a poll", "a huge page"))
@@ -67,14 +69,14 @@ def hotness(analysis: Analysis, clock: Clock) -> Figure:
         boxes.encode(x=clock.axis("x"), x2=alt.X2("x2:Q"), y=height, y2=alt.Y2("y2:Q"), color=key),
         "heat",
     )
-    shown = [charts.ground(frame), drawn]
+    shown = [charts.background(frame), drawn]
     tenants = len(np.unique(heat.owner))
     if tenants > 1:
         shown.append(_owners(heat.owner[starts], height))
-    told = Hover(
+    hover = Hover(
         clock.pixels(frame),
         frame.down - down / len(starts) * frame.down,
-        columns=[clock.say(i) for i in range(len(polls))],
+        columns=[clock.start_text(i) for i in range(len(polls))],
         rows=names,
         values=np.add.reduceat(heat.counts, starts, axis=1).tolist(),
         words="{row}, from {column}\n{value} accesses in the poll",
@@ -89,7 +91,7 @@ def hotness(analysis: Analysis, clock: Clock) -> Figure:
     )
     picture = charts.svg(frame, "Accesses by huge page and time", *shown, *_moves(analysis, clock))
     title = "Hotness by address and time"
-    return Figure("hotness", title, picture, caption, hover=told.data(frame))
+    return Figure("hotness", title, picture, caption, hover=hover.data(frame))
 
 
 def _owners(owner: np.ndarray, height: alt.Y) -> alt.Chart:
@@ -100,15 +102,17 @@ def _owners(owner: np.ndarray, height: alt.Y) -> alt.Chart:
     )
     strip = alt.Chart(rows).mark_rect()
     left, right = alt.XValue(-9), alt.X2Value(-3)
-    return strip.encode(x=left, x2=right, y=height, y2=alt.Y2("y2:Q"), fill=charts.own("colour"))
+    return strip.encode(
+        x=left, x2=right, y=height, y2=alt.Y2("y2:Q"), fill=charts.data_colour("colour")
+    )
 
 
 def bandwidth(analysis: Analysis, clock: Clock) -> Figure:
     """Listing 3: a step line per tenant, the cap, and the polls in which the predicate held."""
-    told, polls = analysis.bandwidth, analysis.polls
-    frame = time_frame(242, len(told.names) + 1)
-    rates = told.rate(polls)
-    cap = told.cap * 64 / polls.spans
+    traffic, polls = analysis.bandwidth, analysis.polls
+    frame = time_frame(242, len(traffic.names) + 1)
+    rates = traffic.rate(polls)
+    cap = traffic.cap * 64 / polls.spans
     # The cap is per full poll; the shorter last poll must not raise its rate.
     cap[-1] = cap[-2] if len(cap) > 1 else cap[-1]
     top = max(float(rates.max()), float(cap.max())) * 1.08
@@ -120,62 +124,64 @@ def bandwidth(analysis: Analysis, clock: Clock) -> Figure:
         axis=frame.y(f"bandwidth ({name})", tickCount=4),
         stack=False,
     )
-    colours = [series(i) for i in range(len(told.names))]
-    lines = charts.apiece(alt.Chart(charts.steps(clock.edges, rates, colours)))
+    colours = [series(i) for i in range(len(traffic.names))]
+    lines = charts.per_series(alt.Chart(charts.steps(clock.edges, rates, colours)))
     across = {"x": clock.axis("x"), "y": height}
     limit = alt.Chart(charts.steps(clock.edges, cap[:, None], [colour("muted")]))
-    poll, who = np.nonzero(told.fired)
+    poll, who = np.nonzero(traffic.fired)
     fired = alt.Chart(
         charts.table(x=clock.middles[poll], y=rates[poll, who], colour=[colours[i] for i in who])
     )
-    ends = [(1 - rates[-3:, i].mean() / top, n, colours[i]) for i, n in enumerate(told.names)]
+    ends = [(1 - rates[-3:, i].mean() / top, n, colours[i]) for i, n in enumerate(traffic.names)]
     ends.append((1 - cap[-1] / top, "cap", colour("muted")))
     picture = charts.svg(
         frame,
         "Bandwidth by tenant over time",
         limit.mark_line(interpolate="step-after", strokeDash=[6, 5], strokeWidth=1.4).encode(
-            **across, stroke=charts.own("colour")
+            **across, stroke=charts.data_colour("colour")
         ),
         lines.mark_area(interpolate="step-after", opacity=0.1).encode(
-            **across, fill=charts.own("colour")
+            **across, fill=charts.data_colour("colour")
         ),
         charts.data(
             lines.mark_line(interpolate="step-after").encode(
-                **across, stroke=charts.own("colour")
+                **across, stroke=charts.data_colour("colour")
             ),
             "rates",
         ),
         fired.mark_point(
             shape="triangle-down", size=60, yOffset=-9, filled=True,
             stroke=colour("card"), strokeWidth=1, opacity=1,
-        ).encode(**across, fill=charts.own("colour")),
+        ).encode(**across, fill=charts.data_colour("colour")),
         charts.labels(frame, [(at * frame.down, words, c) for at, words, c in ends]),
         *_moves(analysis, clock),
     )  # fmt: skip
     says = [
         "\n".join(
-            f"{n}: {rates[poll, i]:.3g} {name}, {told.counts[poll, i]:,} accesses"
-            + (" ▾ notify" if told.fired[poll, i] else "")
-            for i, n in enumerate(told.names)
+            f"{n}: {rates[poll, i]:.3g} {name}, {traffic.counts[poll, i]:,} accesses"
+            + (" ▾ notify" if traffic.fired[poll, i] else "")
+            for i, n in enumerate(traffic.names)
         )
         for poll in range(len(polls))
     ]
-    caption = _bandwidth_words(told)
+    caption = _bandwidth_words(traffic)
     hover = clock.hover(frame, says)
     return Figure("bandwidth", "Bandwidth by tenant", picture, caption, hover=hover)
 
 
-def _bandwidth_words(told: Bandwidth) -> Markup:
-    fired = [f"{told.names[i]} in {n}" for i, n in enumerate(told.fired.sum(axis=0)) if n]
-    alone = ", since one tenant alone cannot have twice its share" if len(told.names) == 1 else ""
+def _bandwidth_words(traffic: Bandwidth) -> Markup:
+    fired = [f"{traffic.names[i]} in {n}" for i, n in enumerate(traffic.fired.sum(axis=0)) if n]
+    alone = (
+        ", since one tenant alone cannot have twice its share" if len(traffic.names) == 1 else ""
+    )
     polls = f"It held in no poll{alone}"
     if fired:
-        polls = f"It held for {' and '.join(fired)} of {len(told.fired)} polls"
+        polls = f"It held for {' and '.join(fired)} of {len(traffic.fired)} polls"
     return Markup(
         "Every huge page of a tenant maps to one counter (Listing 3); 64 B an access. The dashed "
         "line is the cap of {:,} accesses a poll; ▾ marks a poll in which the notify predicate "
         "held on a channel. {} ({:,} notifications)."
-    ).format(told.cap, polls, told.notifications)
+    ).format(traffic.cap, polls, traffic.notifications)
 
 
 def hotset(analysis: Analysis, clock: Clock) -> Figure:
@@ -219,20 +225,20 @@ def hotset(analysis: Analysis, clock: Clock) -> Figure:
 def _callouts(analysis: Analysis, clock: Clock, frame: Frame) -> list[alt.Chart]:
     """Text beside the line of each move; left out if it would overlap the text before."""
     edges = clock.pixels(frame)
-    taken, said = 0.0, []
+    taken, texts = 0.0, []
     for poll in analysis.hotset.moves:
         # The curve dips for one poll on either side of the line; the text goes beside the dip.
-        words = f"hot set moved at {clock.say(poll)}"
+        words = f"hot set moved at {clock.start_text(poll)}"
         wide = 7.5 * len(words)
         late = edges[poll] > frame.across * 0.6
         near = max(poll - 1, 0) if late else min(poll + 2, len(edges) - 1)
         first = edges[near] - 8 - wide if late else edges[near] + 8
         if first > taken:
-            said.append((first, words))
+            texts.append((first, words))
             taken = first + wide
-    if not said:
+    if not texts:
         return []
-    xs, words = zip(*said, strict=True)
+    xs, words = zip(*texts, strict=True)
     callouts = alt.Chart(charts.table(x=xs, words=words))
     place = {"x": alt.X("x:Q", scale=None, axis=None), "y": alt.YValue(frame.down * 0.78)}
     words = callouts.mark_text(
@@ -257,7 +263,7 @@ def _hotset_words(analysis: Analysis, clock: Clock) -> Markup:
         return how + "It never settles here: the program moves through its memory."
     if not hot.moves:
         return how + "It stays where it is."
-    when = ", ".join(clock.say(poll) for poll in hot.moves)
+    when = ", ".join(clock.start_text(poll) for poll in hot.moves)
     return how + Markup("<strong>It moves in the poll that begins at {}.</strong>").format(when)
 
 
@@ -271,9 +277,9 @@ def skew_scores(skew: Skewness) -> Figure:
     drawn = alt.Chart(rows)
     scale = alt.Scale(domain=[0, max(1, int(count.max())) * 1.1], nice=False)
     height = alt.Y(
-        "y:Q", scale=scale, axis=frame.y("huge pages", **charts.whole(int(count.max()), 4))
+        "y:Q", scale=scale, axis=frame.y("huge pages", **charts.whole_ticks(int(count.max()), 4))
     )
-    ticks = alt.Axis(**charts.whole(bins, 12))
+    ticks = alt.Axis(**charts.whole_ticks(bins, 12))
     across = alt.X("x:Q", scale=alt.Scale(domain=[0, bins]), axis=ticks, title="skewness score")
     picture = charts.svg(
         frame,
@@ -288,7 +294,7 @@ def skew_scores(skew: Skewness) -> Figure:
         .mark_text(dy=-9, fontSize=12.5, fill=colour("muted"))
         .encode(x=alt.X("middle:Q"), y=height, text=alt.Text("y:Q", format=",")),
     )
-    told = Hover(
+    hover = Hover(
         np.linspace(0, frame.across, bins + 1),
         [0, frame.down],
         [f"score {i} to {i + 1}\n{n:,} huge pages" for i, n in enumerate(count)],
@@ -300,7 +306,7 @@ def skew_scores(skew: Skewness) -> Figure:
         "U = 0. After MEMTIS; a high score is a page worth splitting."
     ).format(skew.threshold, FAST_SHARE)
     title = "Skewness within huge pages"
-    return Figure("skewness", title, picture, caption, wide=False, hover=told.data(frame))
+    return Figure("skewness", title, picture, caption, wide=False, hover=hover.data(frame))
 
 
 def skew_strips(skew: Skewness) -> Figure:
@@ -308,12 +314,12 @@ def skew_strips(skew: Skewness) -> Figure:
     frame = Frame(HALF, 292, left=82, right=62)
     order = np.lexsort((-skew.base.sum(axis=1), -skew.score))[:STRIPS]
     # Four base pages per cell: the picture cannot show more than 128 cells in a row.
-    most = skew.base[order].reshape(len(order), -1, 4).max(axis=2)
-    level, _ = charts.levels(most)
+    strongest = skew.base[order].reshape(len(order), -1, 4).max(axis=2)
+    level, _ = charts.levels(strongest)
     top = np.arange(len(order)) + 0.0
     low = top + 1 - 3 / (frame.down / len(order))  # a gap of three px between two strips
     names = [address(int(page)) for page in skew.pages[order]]
-    places = charts.worded(top + 0.45, names, grid=False)
+    places = charts.text_axis(top + 0.45, names, grid=False)
     scale = alt.Scale(domain=[len(order), 0], nice=False)
     height = alt.Y("y:Q", scale=scale, axis=places, title=None)
     ticks = alt.Axis(values=[0, 128, 256, 384, 512])
@@ -337,12 +343,12 @@ def skew_strips(skew: Skewness) -> Figure:
         .mark_text(align="right", fontSize=12.5, fill=colour("muted"))
         .encode(x=at, y=alt.YValue(frame.down + 16.5), text=alt.Text("words:N")),
     )
-    told = Hover(
+    hover = Hover(
         np.linspace(0, frame.across, 129),
         np.append(top, len(order)) * frame.down / len(order),
         columns=[f"base pages {i} to {i + 3}" for i in range(0, 512, 4)],
         rows=names,
-        values=most.T.tolist(),
+        values=strongest.T.tolist(),
         words="{row}, {column}\nat most {value} accesses of one",
     )
     caption = Markup(
@@ -350,7 +356,7 @@ def skew_strips(skew: Skewness) -> Figure:
         "scale), the number at the right is the score."
     ).format(len(order), len(skew.pages))
     title = "Inside the most skewed pages"
-    return Figure("basepages", title, picture, caption, wide=False, hover=told.data(frame))
+    return Figure("basepages", title, picture, caption, wide=False, hover=hover.data(frame))
 
 
 def similarity(analysis: Analysis, clock: Clock) -> Figure:
@@ -364,7 +370,7 @@ def similarity(analysis: Analysis, clock: Clock) -> Figure:
     level = np.digitize(matrix, edges[1:-1]) + 1
     polls = np.arange(count + 1.0)
     scale = alt.Scale(domain=[0, count], nice=False)
-    ticks = {**charts.whole(count, 6), "grid": False}
+    ticks = {**charts.whole_ticks(count, 6), "grid": False}
     across = alt.X("x:Q", scale=scale, axis=alt.Axis(title="poll", **ticks))
     height = alt.Y("y:Q", scale=scale, axis=frame.y("poll", **ticks))
     boxes = alt.Chart(charts.cells(level, polls, polls[:-1], polls[1:])).mark_rect()
@@ -382,10 +388,10 @@ def similarity(analysis: Analysis, clock: Clock) -> Figure:
         for place in ({"x": across}, {"y": height})
         if analysis.hotset.moves
     ]
-    told = Hover(
+    hover = Hover(
         polls / count * frame.across,
         frame.down - polls / count * frame.down,
-        columns=[f"poll {i}, from {clock.say(i)}" for i in range(count)],
+        columns=[f"poll {i}, from {clock.start_text(i)}" for i in range(count)],
         rows=[f"poll {i}" for i in range(count)],
         values=matrix.round(2).tolist(),
         words="{column}, and {row}\ncosine {value}",
@@ -398,4 +404,4 @@ def similarity(analysis: Analysis, clock: Clock) -> Figure:
         frame, "Similarity of each poll to each other poll", charts.data(drawn, "heat"), *lines
     )
     title = "Polls that look alike"
-    return Figure("similarity", title, picture, caption, wide=False, hover=told.data(frame))
+    return Figure("similarity", title, picture, caption, wide=False, hover=hover.data(frame))

@@ -62,22 +62,22 @@ def hit_rate(runs: Sequence[PlacedRun], trace: Trace, analysis: Analysis) -> Fig
             axis=frame.y("hits", tickCount=4, labelExpr="round(datum.value * 100) + ' %'"),
         ),
     }
-    lines, ends, says = [], [], [""] * len(polls)
+    lines, ends, texts = [], [], [""] * len(polls)
     for run in runs:
         mixed = run is not runs[0]
         rates = [run.hit_rates(poll, len(polls), of == i) for i in range(len(names))]
         drawn = charts.steps(clock.edges, np.stack(rates, axis=1), colours)
         look = {"strokeDash": [5, 4]} if mixed else {}
-        line = charts.apiece(alt.Chart(drawn)).mark_line(interpolate="step-after", **look)
-        line = line.encode(**place, stroke=charts.own("colour"))
+        line = charts.per_series(alt.Chart(drawn)).mark_line(interpolate="step-after", **look)
+        line = line.encode(**place, stroke=charts.data_colour("colour"))
         lines.append(charts.data(line, run.placement))
         for i, name in enumerate(names):
             at = (1 - float(rates[i][-3:].mean())) * frame.down
             ends.append((at, "… conflicting" if mixed else name, colours[i]))
             how = f" {run.placement}" if len(runs) > 1 else ""
-            says = [
-                f"{said}\n{name}: {rate:.1%}{how}"
-                for said, rate in zip(says, rates[i], strict=True)
+            texts = [
+                f"{text}\n{name}: {rate:.1%}{how}"
+                for text, rate in zip(texts, rates[i], strict=True)
             ]
     picture = charts.svg(
         frame, "Hit rate in near memory over time", *lines, charts.labels(frame, ends)
@@ -86,7 +86,7 @@ def hit_rate(runs: Sequence[PlacedRun], trace: Trace, analysis: Analysis) -> Fig
         "Accesses that near memory of {:.1f} MiB has the line of, by poll and tenant; every other "
         "one swaps. "
     ).format(runs[0].near_bytes / (1 << 20)) + _neighbours(runs, names, of)
-    hover = clock.hover(frame, [said.lstrip() for said in says])
+    hover = clock.hover(frame, [text.lstrip() for text in texts])
     return Figure("hitrate", "Hits in near memory", picture, caption, hover=hover)
 
 
@@ -95,11 +95,11 @@ def _neighbours(runs: Sequence[PlacedRun], names: Sequence[str], of: np.ndarray)
     if len(runs) == 1:
         return Markup("")
     apart_, mixed = (run.hit_rates(of, len(names)) for run in runs)
-    said = [
+    sentences = [
         f"{name} hits {apart_[i]:.1%} isolated and {mixed[i]:.1%} conflicting"
         for i, name in enumerate(names)
     ]
-    return Markup("Dashed: tenants share places. <strong>{}.</strong>").format("; ".join(said))
+    return Markup("Dashed: tenants share places. <strong>{}.</strong>").format("; ".join(sentences))
 
 
 def misses(run: PlacedRun, trace: Trace, analysis: Analysis) -> Figure:
@@ -120,9 +120,11 @@ def misses(run: PlacedRun, trace: Trace, analysis: Analysis) -> Figure:
         missed=misses_,
         colour=[series(i) for i in owner[starts]],
     )
-    said = np.unique(np.linspace(0, len(starts) - 1, min(9, len(starts))).round().astype(int))
+    labelled = np.unique(np.linspace(0, len(starts) - 1, min(9, len(starts))).round().astype(int))
     names = [address(int(pages[i])) for i in starts]
-    axis = charts.worded(said + 0.5, [names[i] for i in said], ticks=False, labelPadding=10)
+    axis = charts.text_axis(
+        labelled + 0.5, [names[i] for i in labelled], ticks=False, labelPadding=10
+    )
     title = "huge page (address order)"
     scale = alt.Scale(domain=[0, len(starts)], nice=False)
     across = alt.X("x:Q", scale=scale, axis=axis, title=title)
@@ -136,17 +138,17 @@ def misses(run: PlacedRun, trace: Trace, analysis: Analysis) -> Figure:
             y=alt.Y(
                 f"{field}:Q",
                 scale=up,
-                axis=frame.y("accesses", **charts.whole(int(totals.max()), 4)),
+                axis=frame.y("accesses", **charts.whole_ticks(int(totals.max()), 4)),
             ),
             y2=alt.Y2Datum(0),
-            fill=charts.own("colour"),
+            fill=charts.data_colour("colour"),
         )
         for field, opacity in (("all", 0.28), ("missed", 1))
     ]
     picture = charts.svg(
         frame, "Accesses and misses by huge page", bars[0], charts.data(bars[1], "missed")
     )
-    told = Hover(
+    hover = Hover(
         np.linspace(0, frame.across, len(starts) + 1),
         [0, frame.down],
         [
@@ -158,4 +160,4 @@ def misses(run: PlacedRun, trace: Trace, analysis: Analysis) -> Figure:
         "Strong: misses; faint: all accesses to the page, {}.{} What a rule that asks for "
         "near-misses counts by page, the outcomes of the accesses say here."
     ).format(run.placement, f" A column is {share} huge pages." if share > 1 else "")
-    return Figure("misses", "Misses by page", picture, caption, hover=told.data(frame))
+    return Figure("misses", "Misses by page", picture, caption, hover=hover.data(frame))

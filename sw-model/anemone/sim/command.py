@@ -218,8 +218,8 @@ def _show_differences(console: Console, run: Run) -> None:
             console.print(f"  {difference}", highlight=False, soft_wrap=True, markup=False)
     for placed in run.flat:
         for line in placed.complaints:
-            said = f"{run.name}, flat memory, {placed.placement}: {line}"
-            console.print(said, style="bold red", highlight=False, soft_wrap=True, markup=False)
+            text = f"{run.name}, flat memory, {placed.placement}: {line}"
+            console.print(text, style="bold red", highlight=False, soft_wrap=True, markup=False)
 
 
 def _find(given: Sequence[Path]) -> list[Path]:

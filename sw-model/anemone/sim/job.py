@@ -45,9 +45,9 @@ class Input:
         """Read a trace; it need not be from a capture. Raises InputError if it cannot be read."""
         trace = read_trace(path, geometry)
         try:
-            said = origin_of(path)
-            tenants = {int(p["tenant"]): name for name, p in said["programs"].items()}
-            return Input(trace, str(said["about"]), tenants)
+            origin = origin_of(path)
+            tenants = {int(p["tenant"]): name for name, p in origin["programs"].items()}
+            return Input(trace, str(origin["about"]), tenants)
         except (ValueError, KeyError, TypeError, AttributeError, ArrowException):
             return Input(trace)
 

@@ -27,15 +27,15 @@ _STEPS = (
 )  # fmt: skip
 # Share of the workloads within the bounds, in % (§4.1.1 and §4.1.2).
 _PAPER = dict(zip((words for _, words, *_ in _STEPS), (95.0, 78.0, 12.0, 70.0), strict=False))
-_READS = 1.0  # least demand reads per thousand instructions for meaningful latency and MLP
+_READS = 1.0  # demand reads per thousand instructions that give meaningful latency and MLP
 PARTS = ("S_DRd", "S_Cache", "S_Store")
 
 
-def rows(name: str, judged: Sequence, least: Callable[[str, list, list, str], list[Row]]) -> list:
+def rows(name: str, judged: Sequence, compare: Callable[[str, list, list, str], list[Row]]) -> list:
     """Rows on the workloads that do not saturate the slow memory.
 
-    judged: objects of camp_judge.Judged. least: makes the rows that compare predicted and measured
-    slowdowns.
+    judged: objects of camp_judge.Judged. compare: makes the rows that compare predicted and
+    measured slowdowns.
     """
     reading = [j for j in judged if reads(j)]
     if len(reading) < 2:
@@ -49,19 +49,21 @@ def rows(name: str, judged: Sequence, least: Callable[[str, list, list, str], li
         of = f"{name}, {len(reading)} with reads: {words}"
         found.append(Row(of, "%", theirs, here, why if theirs is not None else ""))
     both = [(j.slow["P13"] - j.dram["P13"]) / j.dram["c"] for j in reading]
-    found += least(f"{name}: S_DRd by Eq. 2, of both runs", both, [j.rises[0] for j in reading], "")
+    found += compare(
+        f"{name}: S_DRd by Eq. 2, of both runs", both, [j.rises[0] for j in reading], ""
+    )
     for i, part in enumerate(PARTS):
         here, measured = ([getattr(j, of)[i] for j in judged] for of in ("parts", "rises"))
         k = fitted(here, measured)
         words = f"{name}: {part}, with the k that fits these workloads best"
-        found += least(words, [k * p for p in here], measured, f"k times {k:.2f}")
+        found += compare(words, [k * p for p in here], measured, f"k times {k:.2f}")
     return found
 
 
 def reads(one) -> bool:
     """Whether a workload has enough demand reads on both memories for meaningful L and MLP."""
-    least = _READS / 1000 * one.dram["instructions"]
-    return min(one.dram["P12"], one.slow["P12"]) >= least
+    minimum = _READS / 1000 * one.dram["instructions"]
+    return min(one.dram["P12"], one.slow["P12"]) >= minimum
 
 
 def fitted(predicted: list[float], measured: list[float]) -> float:

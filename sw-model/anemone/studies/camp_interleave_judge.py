@@ -99,8 +99,8 @@ def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
         kernel: np.concatenate([c.error for c in curves if c.kernel == kernel]).mean()
         for kernel in dict.fromkeys(c.kernel for c in curves)
     }
-    said = ", ".join(f"{kernel} {error:.1%}" for kernel, error in errors.items())
-    notes = [f"Mean error by kernel, points of slowdown: {said}.", *NOTES]
+    errors_text = ", ".join(f"{kernel} {error:.1%}" for kernel, error in errors.items())
+    notes = [f"Mean error by kernel, points of slowdown: {errors_text}.", *NOTES]
     constants = {
         "idle latency, P11 / P12 of a chase": f"{idle['dram']:.1f} and {idle['cxl']:.1f} ns",
         "tau": 0.05,

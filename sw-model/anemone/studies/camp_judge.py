@@ -104,8 +104,8 @@ def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
         judged = [
             Judged(p, a[a[name]["dram"]], a[a[name]["slow"]], fits[name], platform) for p, a in some
         ]
-        most = _SATURATED * tier(slow).gb_per_s
-        rows += _rows(name, judged, [j for j in judged if j.slow["gb_per_s"] <= most])
+        maximum = _SATURATED * tier(slow).gb_per_s
+        rows += _rows(name, judged, [j for j in judged if j.slow["gb_per_s"] <= maximum])
         if platform != "skx":
             rows += _late(name, measured[name], some, platform)
         pictures[name.lower()] = _picture(name, judged)
@@ -163,9 +163,9 @@ def pearson(a: list[float], b: list[float]) -> float:
     return float(np.corrcoef(a, b)[0, 1])
 
 
-def within(a: list[float], b: list[float], most: float) -> float:
-    """Percentage of the pairs that differ by at most `most`."""
-    return float(100 * np.mean(np.abs(np.subtract(a, b)) <= most))
+def within(a: list[float], b: list[float], maximum: float) -> float:
+    """Percentage of the pairs that differ by at most `maximum`."""
+    return float(100 * np.mean(np.abs(np.subtract(a, b)) <= maximum))
 
 
 def _compared(

@@ -132,12 +132,12 @@ def drawn_settings(rng: np.random.Generator, ranges: dict[str, Any]) -> dict[str
 def _draw(rng: np.random.Generator, of: Any) -> float:
     if isinstance(of, list):
         return of[int(rng.integers(len(of)))]
-    how, least, most = of
+    how, minimum, maximum = of
     if how == "real":
-        return round(float(rng.uniform(least, most)), 3)
+        return round(float(rng.uniform(minimum, maximum)), 3)
     if how == "whole":
-        return int(rng.integers(least, most + 1))
-    return round(float(np.exp(rng.uniform(np.log(least), np.log(most)))))
+        return int(rng.integers(minimum, maximum + 1))
+    return round(float(np.exp(rng.uniform(np.log(minimum), np.log(maximum)))))
 
 
 def programs_of(point: dict[str, Any], folder: Path) -> list[Program]:
@@ -168,11 +168,11 @@ def captured(name: str, folder: Path) -> np.ndarray:
             [*call, *_words(name, folder)], capture_output=True, text=True, check=False, env=plain
         )
         if done.returncode:
-            said = (done.stderr.splitlines() or [f"status {done.returncode}"])[-1]
-            raise InputError("study", "capturing", name, Bare(said), "a capture that ends well")
-        aside = kept.with_suffix(".part.npy")
-        np.save(aside, operations_of(folder / "instructions" / f"{name}.parquet"))
-        aside.replace(kept)
+            reason = (done.stderr.splitlines() or [f"status {done.returncode}"])[-1]
+            raise InputError("study", "capturing", name, Bare(reason), "a capture that ends well")
+        temporary = kept.with_suffix(".part.npy")
+        np.save(temporary, operations_of(folder / "instructions" / f"{name}.parquet"))
+        temporary.replace(kept)
     return np.load(kept)
 
 
@@ -187,9 +187,9 @@ def _words(name: str, folder: Path) -> list[str]:
         if word in made:
             path, content = made[word]
             if not path.exists():
-                aside = path.with_suffix(".part")
-                aside.write_text(content(), encoding="ascii")
-                aside.replace(path)
+                temporary = path.with_suffix(".part")
+                temporary.write_text(content(), encoding="ascii")
+                temporary.replace(path)
             word = str(path)
         words.append(word)
     found = _compiler() if words[0] == "cc1" else shutil.which(words[0])

@@ -99,7 +99,7 @@ class Ran:
         return float((1 - self.throughput / self.settled).sum())
 
 
-def play(
+def run_controller(
     phases: list[Profile], model: Model, new: float = 1.0, samples: int | None = None
 ) -> list[Ran]:
     """Run Caption on these mixes one after the other, PERIODS of each.
@@ -135,8 +135,8 @@ def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
     model = Model(fitted.beta, tuning=Tuning(), live=FITTED)
     mixes = [p for name, p in every.items() if name not in _SPECIAL]
     bound = [p for p in mixes if p.ends.bandwidth_bound] or mixes
-    runs = {name: play([p], model)[0] for name, p in every.items()}
-    phases = play([bound[0], every["store"], bound[0]], model)
+    runs = {name: run_controller([p], model)[0] for name, p in every.items()}
+    phases = run_controller([bound[0], every["store"], bound[0]], model)
     rows = [
         *_mixes(mixes, bound, runs, model),
         *_specials(every, runs),
@@ -176,9 +176,9 @@ def _ends(curve: list[dict[str, float]], idle: dict[str, float]) -> Endpoints:
 
 def _fit(profile: Profile) -> Fit:
     """Fit the linear model to a sweep of one program (§6.1)."""
-    most = profile.best["throughput"]
+    maximum = profile.best["throughput"]
     points = [
-        Fitted(tuple(row[name] for name in TABLE_4), row["cxl"], row["throughput"] / most)
+        Fitted(tuple(row[name] for name in TABLE_4), row["cxl"], row["throughput"] / maximum)
         for row in profile.rows
     ]
     return fit(points, TABLE_4, profile.name)
@@ -203,25 +203,25 @@ def _mixes(
         ("single", [p for p in bound if "+" not in p.name], 8.0, 20.0),
         ("pair", [p for p in bound if "+" in p.name], 1.0, 24.0),
     )
-    for kind, some, least, most in kinds:
+    for kind, some, minimum, maximum in kinds:
         # The paper's best static policy is the better of 0 and 50 % of the pages on CXL.
         gains = [_percent(runs[p.name].settled, max(p.at(0), p.at(50))) for p in some]
         if gains:
             what = f"over the better of 0 and 50 % on CXL, {kind}"
-            rows.append(Row(what, "at least %", least, min(gains), _WHY["over"]))
-            rows.append(Row(what, "at most %", most, max(gains), _WHY["over"]))
+            rows.append(Row(what, "at least %", minimum, min(gains), _WHY["over"]))
+            rows.append(Row(what, "at most %", maximum, max(gains), _WHY["over"]))
     for static in _STATIC:
         gains = [_percent(runs[p.name].settled, p.at(static)) for p in bound]
         rows.append(Row(f"over {static} % on CXL", "mean %", None, float(np.mean(gains))))
     best = np.array([p.best["throughput"] for p in bound])
     ours = np.array([runs[p.name].settled for p in bound])
     shot = np.array([p.at(100 * (1 - p.ends.best())) for p in bound])
-    slow = np.array([play([p], model, 0.25)[0].settled for p in bound])
-    hasty = np.array([play([p], model, samples=1)[0].settled for p in bound])
+    slow = np.array([run_controller([p], model, 0.25)[0].settled for p in bound])
+    single_sample = np.array([run_controller([p], model, samples=1)[0].settled for p in bound])
     for what, got in (
         ("Caption", ours),
         ("Caption, a quarter of the pages new", slow),
-        ("Caption, a decision each sample", hasty),
+        ("Caption, a decision each sample", single_sample),
         ("Best-shot", shot),
     ):
         mean = 100 * float(np.mean(1 - got / best))

@@ -102,8 +102,8 @@ def command(
     check_out(folder, (FILE,) if sweep else ("README.md", "result.json"))
     points = _counted(study.points(quick, seed), engine, name, quick)
     points = swept(sweep, points) if sweep else points
-    told = partial(_told, name)
-    done = answers(study, points, folder / "points", workers, told, scheduler)
+    progress = partial(_print_progress, name)
+    done = answers(study, points, folder / "points", workers, progress, scheduler)
     if sweep:
         content = [{"point": point, "answer": answer} for point, answer in done]
         write_files(folder, {FILE: lambda path: write_json(path, content)})
@@ -112,8 +112,8 @@ def command(
         return
     found: Found = study.finish(done)
     if engine == Backend.rtl:
-        said = {**found.constants, "NEMO's counts": "of the Verilated expander (--engine rtl)"}
-        found = replace(found, constants=said)
+        constants = {**found.constants, "NEMO's counts": "of the Verilated expander (--engine rtl)"}
+        found = replace(found, constants=constants)
     date = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")
     report = result(name, seed, quick, found)
     text = page(name, study, found, seed, quick, date)
@@ -148,7 +148,7 @@ def _counted(points: list[Point], engine: Backend, name: str, quick: bool) -> li
     return [{**point, "engine": engine.value} if "engine" in point else point for point in points]
 
 
-def _told(name: str, done: int, points: int, left: float) -> None:
+def _print_progress(name: str, done: int, points: int, left: float) -> None:
     if sys.stderr.isatty():
         end = "\n" if done == points else ""
         line = f"\r{name}: {done} of {points} points, {left:.0f} s left   "

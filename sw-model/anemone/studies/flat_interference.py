@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine beside one that scans its memory: near lines and the L3, shared or each its own
+"""A machine next to one that scans its memory, with shared or separate near lines and L3
 (Memstrata's Figures 6 and 7)."""
 
 from __future__ import annotations
@@ -20,15 +20,13 @@ from anemone.studies.flat_workloads import PROGRAM, SIZES, of_each
 from anemone.studies.profiles import CORES, FAR, LOCAL, PAGE_BITS, PLATFORM, PROGRAMS
 from anemone.studies.study import Found, Point, Row, Study
 
-_EACH = (
-    3  # workloads of a category; a sample of each in the paper, too, which does not say how many
-)
-_SMALLER = 2  # a quick run's machines
-THREADS = 6  # of the neighbour (§3.3)
-_FILLED = 0.98  # of the neighbour's memory: its data; the rest is page tables and parts of pages
-_SCAN_GB_PER_S = 30.0  # of the neighbour, at least
-_COUNTED = 0.5  # of the cycles before
-FLAT_PAGE = 12  # bits of the core model's flat memory's pages
+_EACH = 3  # workloads of a category; the paper also has a sample, without its size
+_SMALLER = 2  # a quick run's machines are smaller by this factor
+THREADS = 6  # the neighbour's threads (§3.3)
+_FILLED = 0.98  # the neighbour's data in its memory; the rest is page tables and parts of pages
+_SCAN_GB_PER_S = 30.0  # least bandwidth of the neighbour
+_COUNTED = 0.5  # counted cycles, as a share of those before them
+FLAT_PAGE = 12  # page bits of the core model's flat memory
 # Setting -> whether the machines share near lines; the L3.
 SETTINGS = {
     "nothing": (False, False), "L3": (False, True), "near memory": (True, False),
@@ -79,17 +77,18 @@ class FlatInterference(Study):
 
 
 def smaller(workload: Point, by: int) -> Point:
-    """The same in a machine that is so many times smaller."""
+    """The workload in a machine that is smaller by this factor."""
     size = workload["settings"]["bytes"] // by
     settings = {**workload["settings"], "bytes": size}
     return {**workload, "settings": settings, "vm_bytes": workload["vm_bytes"] // by}
 
 
 def side_by_side(workload: Point, near_shared: bool, l3_shared: bool) -> dict[str, float]:
-    """A workload beside the neighbour.
+    """Simulate a workload next to the neighbour.
 
-    ns: of an operation, on a core of it. misses: of near memory, of its requests. neighbour: GB/s;
-    scans: those that it had done before what is counted. far: share of the bandwidth used, by both.
+    Returns ns: time of an operation on a core. misses: share of the workload's requests that miss
+    near memory. neighbour: its GB/s. scans: its scans before counting starts. far: the used share
+    of far memory's bandwidth.
     """
     cores, vm = workload["cores"], workload["vm_bytes"]
     scanned = int(_FILLED * vm) // THREADS >> PAGE_BITS << PAGE_BITS
@@ -128,9 +127,9 @@ def side_by_side(workload: Point, near_shared: bool, l3_shared: bool) -> dict[st
 
 
 def frames_of(pages: int, shared: bool, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Frames of the core model's flat memory of two machines of so many pages each, in any order.
+    """Frames of flat memory for two machines of so many pages each, in random order.
 
-    shared: each page of one is a rival of a page of the other; else they are isolated by colours.
+    shared: each page of a machine conflicts with one of the other; else colours isolate them.
     """
     layout = Layout(pages, 1, 0, 1 << PAGE_BITS)
     host = PageAllocator(layout)
@@ -147,7 +146,7 @@ def frames_of(pages: int, shared: bool, seed: int) -> tuple[np.ndarray, np.ndarr
 
 
 def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
-    """What the points' answers say."""
+    """Evaluate the points' answers."""
     times = {s: np.array([a[s]["ns"] for _, a in answers]) for s in SETTINGS}
     slower = {s: 100 * (times[s] / times["nothing"] - 1) for s in SETTINGS}
     conflicting = 100 * (times["both"] / times["L3"] - 1)

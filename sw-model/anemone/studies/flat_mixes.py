@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Six machines side by side, as in Memstrata §6.1: which workloads, and which policies.
+"""The workloads and policies of mixes of six machines (Memstrata §6.1).
 
-Drawn of the workloads that no forest was trained on. Which of them are outliers their profiles say,
-alone and with a third dedicated; what the allocator does to them no one has looked at before.
+Workloads are drawn from those that no forest was trained on. Outliers are classified by profiles
+alone, with a third dedicated; the allocator's results were not used for any choice.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ KINDS = {
     "others": ("machine learning", "graph", "science"),
 }
 OUTLIER, CHANGING = "outlier", "changing"
-MIXES = {  # §6.1; what is not said of the two of Figure 12 are web and data by turns
+MIXES = {  # §6.1; the machines of Figure 12 that it does not name are web and data in turn
     "web-heavy": ("web",) * 4 + ("data", OUTLIER),
     "data-heavy": ("web",) + ("data",) * 4 + (OUTLIER,),
     "balanced": ("web",) * 2 + ("data",) * 2 + ("others", OUTLIER),
     "two outliers": ("web", "data") * 2 + (OUTLIER,) * 2,
     "four outliers": ("web", "data") + (OUTLIER,) * 4,
-    # Not the paper's: two machines with an outlier's workload and a calm one's by turns.
+    # Not in the paper: two machines alternate between an outlier's workload and a calm one.
     "changing": ("web", "data") * 2 + (CHANGING,) * 2,
 }
-_DRAWS = 8  # of a mix, at most
-_TURN = 100.0  # s of each of them on local memory
-_WORK = (60.0, 240.0)  # s of a job on local memory, where machines come and go: an assumption
+_DRAWS = 8  # most draws of a mix
+_TURN = 100.0  # seconds of each of their phases on local memory
+_WORK = (60.0, 240.0)  # seconds of a job on local memory if machines come and go; an assumption
 COUNTED = "miss counters"
 POLICIES = ("no software", "Memstrata", COUNTED, "oracle")
 
@@ -58,7 +58,7 @@ def forest(counted: bool, quick: bool, seed: int) -> Forest:
     text = json.dumps([[asdict(s) for s in known], counted, seed], sort_keys=True)
     folder = FORESTS / hashlib.sha256(text.encode()).hexdigest()[:24]
     line = folder / "line.json"
-    with locked(folder):  # two workers of a study at once
+    with locked(folder):  # two workers of a study may train at once
         if not line.exists():
             folder.mkdir(exist_ok=True)
             keep(line, asdict(train(known, folder, seed, ask, "profiles", counted).line))
@@ -77,7 +77,7 @@ def _samples(quick: bool, seed: int) -> tuple[Sample, ...]:
 
 
 def policy(name: str, quick: bool, seed: int, **changed: float) -> Policy:
-    """One of POLICIES; changed: of the loop's parameters."""
+    """One of POLICIES; changed: parameters of the loop."""
     if name == "no software":
         return Policy()
     if name == "oracle":
@@ -87,8 +87,8 @@ def policy(name: str, quick: bool, seed: int, **changed: float) -> Policy:
 
 @functools.cache
 def choice(quick: bool, seed: int) -> dict[str, list[Point]]:
-    """Workloads that mixes are drawn of, by kind; those that are slowed are outliers. Of the
-    programs that validate; a quick run has too few of them, and takes all."""
+    """The workloads for mixes by kind; those that are slowed are outliers. They are of the programs
+    for validation; a quick run has too few of these, and takes all."""
     _, unseen = halves(_samples(quick, seed), seed)
     some = [
         workload
@@ -105,20 +105,20 @@ def choice(quick: bool, seed: int) -> dict[str, list[Point]]:
 
 
 class Draw:
-    """The jobs of a mix, and those that follow each in its place, whenever that is. ends: whether
-    jobs ever do."""
+    """The jobs of a mix, and the successors of each, which do not depend on time. ends: whether
+    jobs end."""
 
     def __init__(self, kinds: Sequence[str], quick: bool, seed: int, number: int, ends: bool):
         self._of, self._ends = choice(quick, seed), ends
         self._places = [place for places in grid(quick) for place in places]
         self._seeds, self._kinds = [seed, number], kinds
-        self._drawn: dict[str, tuple[int, int]] = {}  # place, and the how many-th there
+        self._drawn: dict[str, tuple[int, int]] = {}  # by name: place, and number at this place
         self._surfaces: dict[str, Surface] = {}
-        self.workloads: dict[str, list[Point]] = {}  # of each job
+        self.workloads: dict[str, list[Point]] = {}  # by name of the job
         self.jobs = [self._job(place, 0) for place in range(len(kinds))]
 
     def next_job(self, before: Job) -> Job:
-        """Of the same kind (§6.1, dynamic arrivals)."""
+        """The successor of a job, of the same kind (§6.1, dynamic arrivals)."""
         place, number = self._drawn[before.name]
         return self._job(place, number + 1)
 
@@ -143,8 +143,8 @@ class Draw:
 
 
 def served(jobs: Sequence[Job]) -> bool:
-    """Whether a machine would gain by what a loop can do: alone it is slowed by more than 5 % with
-    a third dedicated, and by 5 points less with two thirds."""
+    """Whether the loop can help a machine: alone it is slowed by more than 5 % with a third
+    dedicated, and by 5 points less with two thirds."""
 
     def slowed(job: Job, share: float) -> float:
         of = job.phases[0][0]
@@ -155,8 +155,8 @@ def served(jobs: Sequence[Job]) -> bool:
 
 @functools.cache
 def first_served(mix: str, quick: bool, seed: int) -> int:
-    """The first draw of a mix in which a machine is served, of those of Figure 10 and the next: a
-    rule for who looks at parameters, by profiles alone. The first where none is."""
+    """The first draw of a mix in which a machine is served, or 0 if none is. The rule uses only
+    profiles, so that parameters are not chosen by results."""
     for number in range(_DRAWS):
         if served(Draw(MIXES[mix], quick, seed, drawn(mix, number), False).jobs):
             return number
@@ -164,5 +164,5 @@ def first_served(mix: str, quick: bool, seed: int) -> int:
 
 
 def drawn(mix: str, number: int) -> int:
-    """What a mix is drawn by, each of MIXES apart from the others."""
+    """The seed of a mix's draw; each of MIXES has different ones."""
     return _DRAWS * list(MIXES).index(mix) + number

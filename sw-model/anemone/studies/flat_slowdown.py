@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slowdowns on CXL memory alone, on flat memory, with a third dedicated: Memstrata's Figure 5."""
+"""Slowdowns with only CXL memory, flat memory, and a third dedicated (Memstrata's Figure 5)."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from anemone.studies.profiles import (
 )
 from anemone.studies.study import Found, Point, Row, Study
 
-# Operations of all cores of a workload; before they are counted caches fill (NOTE says how well).
+# Operations of all cores of a workload, and warm-up operations before them (see NOTE).
 COUNTED, WARM = 4_000_000, 2_000_000
-_QUICK = 100  # the sizes of a quick run are smaller by
+_QUICK = 100  # a quick run is smaller by this factor
 # Setting -> place; % of the paper's workloads within 5 and 10 %, and its worst (§3.2).
 SETTINGS = {
     "CXL only": (FAR_ONLY, (None, None, 58.0)),
     "tiered": (TIERED, (73.0, 86.0, 50.0)),
     "mixed": (MIXED, (82.0, 95.0, 34.0)),
 }
-_WORST_MISSES = 41.0  # of 649.fotonik3d_s, tiered
-_MILD, _MILD_MOST = ("database", "big data"), 20.0  # CXL only: "up to 20 %"
+_WORST_MISSES = 41.0  # 649.fotonik3d_s, tiered
+_MILD, _MILD_WORST = ("database", "big data"), 20.0  # CXL only: "up to 20 %"
 _OTHERS = "kernels drawn from ranges, not the paper's 115 programs"
-# Where workloads are slower here than the paper's, or misses more; and where less.
+# Why workloads here are slower or miss more than the paper's, and why less.
 SLOWER = f"{_OTHERS}; a machine alone has only its cores' part of the L3"
 FASTER = f"{_OTHERS}; caches are not scaled as memory is, and hold more of it"
 NOTE = f"""**What is not the paper's.**
@@ -59,7 +59,7 @@ class FlatSlowdown(Study):
 
     def points(self, quick: bool, seed: int) -> list[Point]:
         every = drawn(seed)
-        if quick:  # two of each category; programs have to be captured first
+        if quick:  # two of each category, without programs, which must be captured first
             every = of_each(every, 2)
         small = _QUICK if quick else 1
         return [{**w, **_length(w, small)} for w in every]
@@ -73,7 +73,7 @@ class FlatSlowdown(Study):
 
 
 def _length(workload: Point, small: int) -> dict[str, int]:
-    """Of a run: each copy of a captured program all that was captured, a third of it before."""
+    """The lengths of a run. Copies of a captured program run all of it, a third as warm-up."""
     if workload["category"] == PROGRAM:
         third = workload["cores"] * INSTRUCTIONS // 3
         return {"operations": 2 * third, "warm": third}
@@ -81,7 +81,7 @@ def _length(workload: Point, small: int) -> dict[str, int]:
 
 
 def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
-    """What the points' answers say."""
+    """Evaluate the points' answers."""
     categories = [point["category"] for point, _ in answers]
     slower = {
         name: np.array([100 * slowdown(a[name], a["local"]) for _, a in answers])
@@ -94,8 +94,8 @@ def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
     rows.append(compared("tiered: miss ratio of the slowest", "%", _WORST_MISSES,
                      misses[slower["tiered"].argmax()]))  # fmt: skip
     mild = np.isin(categories, _MILD)
-    most = slower["CXL only"][mild].max()
-    rows.append(compared("database and big data: CXL only, the worst", "%", _MILD_MOST, most))
+    worst = slower["CXL only"][mild].max()
+    rows.append(compared("database and big data: CXL only, the worst", "%", _MILD_WORST, worst))
     captured = np.array([category == PROGRAM for category in categories])
     if captured.any():
         for name in SETTINGS:
@@ -123,15 +123,21 @@ def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
     return Found(rows, {"slowdown": picture}, tables, constants)
 
 
-def compared(what: str, unit: str, paper: float | None, here: float, least: bool = False) -> Row:
-    """Why is said where they differ by more than a twentieth. least: fewer are slower here."""
+def compared(
+    what: str, unit: str, paper: float | None, here: float, fewer_is_slower: bool = False
+) -> Row:
+    """A row, with a reason if the numbers differ by more than a twentieth. fewer_is_slower: a
+    smaller number means slower.
+    """
     if paper is None or abs(here - paper) <= 0.05 * paper:
         return Row(what, unit, paper, float(here))
-    return Row(what, unit, paper, float(here), SLOWER if (here > paper) != least else FASTER)
+    return Row(
+        what, unit, paper, float(here), SLOWER if (here > paper) != fewer_is_slower else FASTER
+    )
 
 
 def _rows(what: str, some: np.ndarray, paper: tuple) -> list[Row]:
-    """Shares within 5 and 10 %, and the worst."""
+    """Rows of the shares within 5 and 10 %, and of the worst."""
     found = [100 * np.mean(some <= 5), 100 * np.mean(some <= 10), some.max()]
     parts = ("within 5 %", "within 10 %", "the worst")
     return [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flat memory mode against software tiering like TPP's, half of it near (Memstrata's Figure 11)."""
+"""Flat memory mode compared with software tiering like TPP's (Memstrata's Figure 11)."""
 
 from __future__ import annotations
 
@@ -32,12 +32,11 @@ from anemone.studies.profiles import (
 from anemone.studies.study import Found, Point, Row, Study
 from anemone.tiering.parameters import constants
 
-_NEAR = 0.5  # of the machine's memory, as flat memory has (Figure 11)
-_HEADROOM = 0.02  # TPP keeps so much of local memory free (policies/linux.py)
+_NEAR = 0.5  # near share of the machine's memory, as with flat memory (Figure 11)
+_HEADROOM = 0.02  # share of local memory that TPP keeps free (policies/linux.py)
 _PAGE = 4096  # TPP runs in the guest (§6.1)
 _FAULTS = constants("faults")
-# Linux: numa_balancing's scan of scan_size_mb comes each 100 ms at the soonest (MAX_SCAN_WINDOW,
-# 2560 MB/s).
+# Linux: numa_balancing scans scan_size_mb at most every 100 ms (MAX_SCAN_WINDOW, 2560 MB/s).
 _SCAN_BYTES = _FAULTS["scan_mib"] * (1 << 20) / 0.1
 _SLOW = (5.0, 50.0)  # %
 NOTE = f"""**How it is done.**
@@ -85,7 +84,7 @@ class FlatTpp(Study):
 
 
 def placed(workload: Point, share: float) -> tuple[float, float]:
-    """Seconds with such a share of what is used on local memory; page walks a second."""
+    """(seconds, page walks per second) with this share of the used pages in local memory."""
     programs = programs_of(workload, PROGRAMS)
     kernels = [p for p in programs if isinstance(p, Kernel)]
     base = machine(PLATFORM)
@@ -99,10 +98,10 @@ def placed(workload: Point, share: float) -> tuple[float, float]:
 
 
 def moves(vm_bytes: float, used: float, share: float, walks: float) -> tuple[float, float]:
-    """Faults, and pages promoted, a second, where the program runs all the time.
+    """(faults, promoted pages) per second of a program that always runs.
 
-    walks: a second, of the pages of used memory, each as often. A walk for a page of the core
-    model's size is one for some page of the guest's in it.
+    walks: page walks per second, spread evenly over used pages. A walk of a page of the core model
+    counts for one of the guest's pages in it.
     """
     if share == 1.0:
         return 0.0, 0.0
@@ -114,13 +113,13 @@ def moves(vm_bytes: float, used: float, share: float, walks: float) -> tuple[flo
 
 
 def overhead(faults: float, promoted: float, cores: int) -> float:
-    """Of a core's time, as a share of what it takes without: faults and promotions are the
-    machine's, and each stops the core that faulted."""
+    """The added share of a core's time. Faults and promotions are of the machine, and each stops
+    only the core that faulted."""
     return (faults * _FAULTS["fault_ns"] + 2 * promoted * FLUSH_NS) / 1e9 / cores
 
 
 def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
-    """What the points' answers say."""
+    """Evaluate the points' answers."""
     of = {name: np.array([100 * a[name] for _, a in answers]) for name in ("flat", "tpp", "placed")}
     above = {(n, s): float(100 * np.mean(some > s)) for n, some in of.items() for s in _SLOW}
     rows = [

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The workloads of flat memory mode: all their ranges, and how they are drawn.
+"""The workloads of flat memory mode: the ranges of their settings, and how they are drawn.
 
-Fixed before a slowdown of any of them was computed. The categories are those of Memstrata §3.2, the
-kernels what programs of such a category do with memory. Ranges go by what the paper says of CXL
-memory alone: web workloads hardly notice it, databases and big data lose up to 20 %, the others up
-to 58 %. A lookup that misses costs some 260 cycles more there, so web misses once in 10,000
-instructions and less, key-value stores, graphs and science once in a few hundred. What tiers and
-dedicated pages do to them is not in the ranges.
+They were fixed before any slowdown was computed. Categories are those of Memstrata §3.2, and
+kernels have the memory accesses of programs of a category. Ranges follow the paper's slowdowns with
+only CXL memory: web workloads hardly slow down, databases and big data lose up to 20 %, the others
+up to 58 %. There a lookup that misses costs some 260 cycles more, so web misses at most once in
+10,000 instructions, and key-value stores, graphs and science once in a few hundred. Effects of
+tiers and dedicated pages were not considered.
 
-Capacities are a 64th of the paper's (SCALE): caches, times and bandwidths are not.
+Capacities are a 64th of the paper's (SCALE); caches, times and bandwidths are not scaled.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from anemone.studies.study import Point
 
 SCALE = 64
 _GB = (1 << 30) // SCALE
-SIZES = tuple(n * _GB for n in (2, 4, 8, 16, 32))  # of machines (§3.2), up to 32 GB (§6)
-CORES = (1, 2, 4)  # of a machine: 40 % have no more than two (§2.2); 4 to 8 GB each (§2.1)
-_EACH = 16  # of a category
-_ROOM = 1.02  # pages of a machine for each of its data: page tables, and parts of a page
+SIZES = tuple(n * _GB for n in (2, 4, 8, 16, 32))  # memory of machines (§3.2), up to 32 GB (§6)
+CORES = (1, 2, 4)  # cores of a machine: 40 % have at most two (§2.2); 4 to 8 GB per core (§2.1)
+_EACH = 16  # workloads of a category
+_PAGE_OVERHEAD = 1.02  # pages of a machine per page of data, for page tables and partly used pages
 
-# A core's data, of all its arrays: so much that its machine has 4 or 8 GB a core.
+# Data of a core in all arrays, so that its machine has 4 or 8 GB per core.
 _BYTES = ("log", 11 * _GB // 5, 15 * _GB // 2)
 _LOOKUP = {"bytes": _BYTES, "stores": ("real", 0.0, 0.5), "mispredict": ("real", 0.0, 0.1)}
 _STREAM = {"bytes": _BYTES, "step": [8, 16, 32]}
 
-# Category -> (kernel, its ranges), by turns; how a range is written: camp_workloads.py.
+# Category -> (kernel, its ranges), used in turn; camp_workloads.py has the format of a range.
 RANGES: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
     "web": (
         ("hash", {**_LOOKUP, "work": ("log", 300, 1000), "depth": ("whole", 1, 2),
@@ -73,14 +73,14 @@ RANGES: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
         ("stride", {"bytes": _BYTES, "work": ("log", 8, 200), "step": [64]}),
     ),
 }  # fmt: skip
-# CAMP's captured programs: what they touch is part of a machine of 8 GB a copy, with as much in use
-# as in those above, on average.
+# CAMP's captured programs: a copy's data are part of a machine of 8 GB per copy, of which the mean
+# share of those above is in use.
 PROGRAM = "program"
 _OF_PROGRAM, _FILLED = 8 * _GB, 0.75
 
 
 def drawn(seed: int) -> list[Point]:
-    """Workloads as points: of kernels, then of programs.
+    """The workloads as points: first kernels, then programs.
 
     vm_bytes: the machine's memory; filled: the share of it that is in use.
     """
@@ -93,7 +93,7 @@ def drawn(seed: int) -> list[Point]:
             settings["bytes"] = settings["bytes"] // _arrays(kernel, settings) - (2 << 20)
             cores = CORES[i // len(kernels) % len(CORES)]
             data = cores * _data(kernel, settings)
-            vm = next(size for size in SIZES if size >= _ROOM * data)
+            vm = next(size for size in SIZES if size >= _PAGE_OVERHEAD * data)
             points.append(
                 {"category": category, "kernel": kernel, "settings": settings, "cores": cores,
                  "vm_bytes": vm, "filled": data / vm}
@@ -107,7 +107,7 @@ def drawn(seed: int) -> list[Point]:
 
 
 def of_each(workloads: list[Point], count: int) -> list[Point]:
-    """The first so many of each category that is generated."""
+    """The first `count` workloads of each generated category."""
     return [w for c in RANGES for w in [w for w in workloads if w["category"] == c][:count]]
 
 
@@ -122,6 +122,6 @@ def _arrays(kernel: str, settings: dict[str, float]) -> int:
 
 
 def _data(kernel: str, settings: dict[str, float]) -> int:
-    """Bytes that a kernel asks for in the long run. A chase has a power of two of lines."""
+    """Bytes that a kernel accesses in the long run. A chase has a power of two of lines."""
     size = int(settings["bytes"])
     return 1 << (size.bit_length() - 1) if kernel == "chase" else _arrays(kernel, settings) * size

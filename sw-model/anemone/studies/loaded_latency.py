@@ -69,11 +69,11 @@ class LoadedLatency(Study):
                     some = [a for p, a in mine if (p["tier"], p["timing"]) == (tier, timing)]
                     first = timing == "queue"
                     # The sustained bandwidth is the highest throughput at any load.
-                    most = max(a["gb_per_s"] for a in some)
+                    maximum = max(a["gb_per_s"] for a in some)
                     why = "" if first else "rows, refresh; served in order"
                     for what, unit, paper, here in (
                         ("idle latency", "ns", measured[0], some[0]["latency_ns"]),
-                        ("bandwidth", "GB/s", measured[1], most),
+                        ("bandwidth", "GB/s", measured[1], maximum),
                     ):
                         off = abs(here / paper - 1) > 0.02
                         words = f"{name}, {tier}, {timing}: {what}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Six machines with and without Memstrata, and with miss counters that no paper had (§6.1)."""
+"""Six machines with and without Memstrata (§6.1), and with miss counters, which no paper had."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from anemone.studies.tenants import ASKED, Tenants
 FIXED, _DYNAMIC = 300, 600  # s
 COMMON = ("web-heavy", "data-heavy", "balanced")
 _WORST, _MENDED, _SERVED, _CORE = 35.0, 6.0, 5.0, 4.0  # %, §1, §6.1
-# Where a worst machine is not the paper's: by which side of it ours is.
+# Why a worst machine here loses more, or less, than the paper's.
 WHY_MORE = "outliers lose more here (flat-slowdown, mixed: the worst); profiles, not a server"
 WHY_LESS = "others of six machines are drawn than the paper's; profiles, not a server"
 NOTE = f"""**What is not the paper's.**
@@ -85,7 +85,7 @@ def _mix(name: str, number: int, share: float) -> Point:
 
 
 def run_mix(point: Point, **changed: float) -> dict[str, Any]:
-    """What became of a mix; changed: of the loop's parameters."""
+    """The result of a mix; changed: parameters of the loop."""
     quick, seed = point["quick"], point["seed"]
     kinds = MIXES[point["mix"]]
     draw = Draw(kinds, quick, seed, drawn(point["mix"], point["number"]), point["ends"])
@@ -106,7 +106,7 @@ def run_mix(point: Point, **changed: float) -> dict[str, Any]:
 
 
 def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
-    """What the points' answers say."""
+    """Evaluate the points' answers."""
     rows = []
     for figure, of, papers in (
         ("Figure 10, the common mixes", lambda p: p["mix"] in COMMON and not p["ends"],
@@ -150,7 +150,7 @@ def _slowdowns(answers: list[dict[str, Any]]) -> list[float]:
 
 
 def _copied(point: Point, answer: dict[str, Any]) -> str:
-    """What a core's time went into."""
+    """What the processor time was used for."""
     ends = ", machines come and go" if point["ends"] else ""
     return (
         f"copies alone, {answer['copied_gb']:.0f} GB in {point['mix']}{ends}: three pages an "
@@ -159,14 +159,14 @@ def _copied(point: Point, answer: dict[str, Any]) -> str:
 
 
 def row(what: str, unit: str, paper: float | None, here: float, why: str = "") -> Row:
-    """Why is said where they differ by more than a twentieth; of a worst machine by the side."""
+    """A row, with a reason if the numbers differ by more than a twentieth."""
     if paper is None or abs(here / paper - 1) <= 0.05:
         return Row(what, unit, paper, float(here))
     return Row(what, unit, paper, float(here), why or (WHY_MORE if here > paper else WHY_LESS))
 
 
 def _table(by_policy: dict[str, list[dict[str, Any]]]) -> str:
-    """What miss counters change, in four columns."""
+    """A table of what miss counters change."""
 
     def right(some: list[dict[str, Any]]) -> str:
         judged = sum(a["judged"] for a in some)

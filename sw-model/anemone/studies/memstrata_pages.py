@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which pages of a machine are dedicated: at random, by DAMON-like scans (Memstrata's Figure 14),
-and by what NEMO counts of each page, which no paper had."""
+"""The choice of a machine's dedicated pages: at random, by DAMON-like scans (Memstrata's Figure
+14), and by NEMO's counts of each page, which is not in the paper."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from anemone.studies.pages import Pages, by_hotness, by_misses, counted
 from anemone.studies.study import Found, Point, Row, Study
 from anemone.tiering.parameters import constants
 
-_EACH = 3  # workloads of a category: 21, where the paper has 22 (§6.2)
-_SHARE, _STEP, _SECONDS = 0.33, 0.02, 300.0  # §6, §4.3, as the mixes
+_EACH = 3  # workloads of a category, 21 in total; the paper has 22 (§6.2)
+_SHARE, _STEP, _SECONDS = 0.33, 0.02, 300.0  # §6, §4.3, as in the mixes
 _SCAN, _NEMO, _CPU = constants("scan"), constants("nemo"), constants("processor")
 # An assumption: an interrupt to another processor takes 1 to 3 µs, and so does the flush.
 FLUSH_NS = 1500.0
@@ -81,26 +81,26 @@ class MemstrataPages(Study):
 
 
 def _looks(per_second: float) -> float:
-    """How often a page that is walked for so often is found accessed, in an interval."""
+    """How often an interval's scans find a page accessed, by its page walks per second."""
     every = _SCAN["sample_ms"] / 1000
     return INTERVAL_S / every * (1 - exp(-per_second * every))
 
 
 def regions(pages: Pages) -> float:
-    """Of DAMON: neighbours that are alike are merged, then each is cut in two."""
-    alike = 2 * len(pages.parts) + 1  # arrays, and the holes between
+    """DAMON's regions: similar neighbours are merged, then each is split."""
+    alike = 2 * len(pages.parts) + 1  # arrays, and the gaps between them
     return min(_SCAN["most_regions"], 2 * max(_SCAN["least_regions"], alike))
 
 
 def over_time(first: float, last: float, moved: float) -> float:
-    """The mean slowdown while such a share of the pages moves in steps, and afterwards."""
+    """The mean slowdown while this share of the pages moves in steps, and afterwards."""
     moving = min(_SECONDS, moved / _STEP * INTERVAL_S)
     reached = first + (last - first) * (moving / (moved / _STEP * INTERVAL_S) if moved else 1.0)
     return ((first + reached) / 2 * moving + last * (_SECONDS - moving)) / _SECONDS
 
 
 def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
-    """What the points' answers say."""
+    """Evaluate the points' answers."""
     slower = {p: np.array([100 * a[p] for _, a in answers]) for p in POLICIES}
     rows = [Row("workloads", "", 22.0, float(len(answers)), "three of each category")]
     for name, some in slower.items():
@@ -129,14 +129,14 @@ def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
     }  # fmt: skip
     gains = slower["random"] - slower["hotness"]
     unused = 100 * float(np.median([a["unused"] for _, a in answers]))
-    said = (
+    note = (
         "The paper has no numbers beside Figure 14: hotness gives `only marginal benefits` and is "
         f"worse for some, by its overhead (§6.2). Here {sum(gains > 1)} of {len(gains)} gain more "
         f"than a point and {sum(gains < -1)} lose one. What scans find cold is mostly memory that "
         f"nobody uses ({unused:.0f} % of a machine, median), as a kernel asks alike for all pages "
         "of an array. Workloads are those of flat-slowdown."
     )
-    return Found(rows, {"pages": picture}, [said, _table(answers, slower), NOTE, WORKLOADS],
+    return Found(rows, {"pages": picture}, [note, _table(answers, slower), NOTE, WORKLOADS],
                  constants_)  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from anemone.studies.flat_mixes import first_served
 from anemone.studies.memstrata import COMMON, NOTE, run_mix
 from anemone.studies.study import Found, Point, Row, Study
 
-# Parameter -> its name, the default, values. Which values Figure 16 has its text does not say.
+# Parameter -> its name, the default, values. The paper does not give the values of Figure 16.
 _PARAMETERS: dict[str, tuple[str, float, tuple[float, ...]]] = {
     "interval_s": ("interval, s", INTERVAL_S, (2, 5, INTERVAL_S, 20, 40)),
     "step_ratio": ("step, share of a machine", STEP_RATIO, (0.02, 0.05, STEP_RATIO, 0.2, 0.4)),

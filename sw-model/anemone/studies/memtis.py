@@ -170,8 +170,8 @@ class MemtisSilo(Study):
                 )  # fmt: skip
         rows += _times([(p, a) for p, a in answers if p["split"] and p["what"] == "silo"])
         for (what, ratio), of in best.items():
-            said = "; ".join(f"{timing}: {', '.join(order)}" for timing, order in of.items())
-            notes.append(f"By throughput, {what}, 1:{ratio}: {said}.")
+            orders = "; ".join(f"{timing}: {', '.join(order)}" for timing, order in of.items())
+            notes.append(f"By throughput, {what}, 1:{ratio}: {orders}.")
         first = answers[0][0]
         return Found(rows, pictures, notes, constants(first, {
             "simulated": f"{first['seconds']} s, of which {first['warm']} s warm up",

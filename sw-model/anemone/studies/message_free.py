@@ -38,7 +38,7 @@ class MessageFree(Study):
         made += [{"run": "other", "program": name, "period": p} for name, p in others]
         made.append({"run": "parameters"})
         made += [{"run": "shared", "load": load} for load in (LOADS[::3] if quick else LOADS)]
-        # By turns: what else runs on the machine meets both.
+        # In turn, so that other work on the machine affects both.
         made += [
             {"run": "alone", "tile": t, "steps": s, "group": group, "mode": mode, "turn": turn}
             for t, s in alone

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the runs of message-free's study say, beside the paper's §V."""
+"""Evaluates the study of Message-free CXL: §V's numbers and ours."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from anemone.studies.study import Found, Point, Row
 
 PAPER = read_parameters()
 OTHER_SOCKET = replace(PAPER, cxl_lat=154.0, cxl_atomic_lat=210.0)  # §V-B3
-ONE_SOCKET = replace(PAPER, mpi_lat=320.0, mpi_bw=9.444)  # §V-B1, of the HPCG runs
+ONE_SOCKET = replace(PAPER, mpi_lat=320.0, mpi_bw=9.444)  # §V-B1, the HPCG runs
 FOUR_NODES = replace(PAPER, mpi_lat=1480.0, mpi_bw=24.715, cxl_lat=350.0, cxl_atomic_lat=430.0)
 FOUR_NODES_300 = replace(FOUR_NODES, cxl_lat=300.0, cxl_atomic_lat=350.0)  # §V-C3
 _MEMORIES = {"Optane": PAPER, "other socket": OTHER_SOCKET}
 _NAMES = {"ns": "N+S", "we": "W+E", "all": "all halos"}
 _HERE = ("mpi_lat", "mpi_bw", "mem_lat", "cxl_atomic_lat")
-_HALOS = 2  # of a tile with four neighbours, in each group
+_HALOS = 2  # halos per group of a tile with four neighbours
 _SHAPE = "the compute time is the core model's, of another program and compiler"
 _IN_TRANSIT = "of the loads find a line on its way from L2: LFB, to Eq. 6, 7 and 10 as if memory"
 _BUSY = "two ranks on a virtual machine, DRAM only, a barrier a step where the paper has flags"
-_HPCG_LEAST = 16  # side
+_HPCG_SMALLEST = 16  # side of the paper's smallest
 _SMALL = 128  # side of the largest tile that counts as small
 
 Answers = Sequence[tuple[Point, dict[str, Any]]]
@@ -47,7 +47,7 @@ Answers = Sequence[tuple[Point, dict[str, Any]]]
 
 @dataclass(frozen=True)
 class Tile:
-    """A tile size: its step's time, ns, and its two sites."""
+    """A tile size: its time per step in ns, and its two call sites."""
 
     cells: int
     compute_ns: float
@@ -57,11 +57,11 @@ class Tile:
         return {group: evaluate(self.sites[group], by) for group in GROUPS}
 
     def a_halo(self, ns: float, group: str) -> float:
-        """Of one of a group's messages."""
+        """The time of one of a group's messages."""
         return ns / len(self.sites[group].messages)
 
     def speedup(self, by: Parameters, groups: Sequence[str]) -> float:
-        """Of a tile with four neighbours, whose halos of these groups are in CXL memory."""
+        """The speedup of a tile with four neighbours if these groups' halos are in CXL memory."""
         found = self.verdicts(by)
         step = self.compute_ns + _HALOS * sum(
             self.a_halo(found[g].transfer.mpi_ns, g) for g in GROUPS
@@ -173,16 +173,16 @@ _NOTES = (
 
 def _four_nodes(tiles: Sequence[Tile]) -> list[Row]:
     first = tiles[0]
-    said = f"four nodes, tile of {first.cells}"
+    setup = f"four nodes, tile of {first.cells}"
     rows = [
-        Row(f"{said}: {_NAMES[name]} at 350 ns", "×", paper,
+        Row(f"{setup}: {_NAMES[name]} at 350 ns", "×", paper,
             first.speedup(FOUR_NODES, groups), _SHAPE)
         for name, groups, paper in (
             ("ns", ("ns",), 1.14), ("we", ("we",), 1.17), ("all", GROUPS, 1.37)
         )
     ]  # fmt: skip
     rows.append(
-        Row(f"{said}: all halos at 300 ns", "×", 1.59, first.speedup(FOUR_NODES_300, GROUPS),
+        Row(f"{setup}: all halos at 300 ns", "×", 1.59, first.speedup(FOUR_NODES_300, GROUPS),
             _SHAPE)
     )  # fmt: skip
     return rows + [
@@ -216,7 +216,7 @@ def _one_node(tiles: Sequence[Tile]) -> list[Row]:
 
 
 def _share(verdict: Verdict, side: str) -> float:
-    """What access is of transfer and access, percent. side: mpi or cxl."""
+    """The access's percentage of transfer and access. side: mpi or cxl."""
     moved = getattr(verdict.transfer, f"{side}_ns")
     access = getattr(verdict.access, f"{side}_ns")
     return 100 * access / (moved + access)
@@ -225,12 +225,12 @@ def _share(verdict: Verdict, side: str) -> float:
 def _stencil(tiles: Sequence[Tile]) -> list[Row]:
     shares = [(_share(v, "cxl"), t, group) for t in tiles for group, v in t.verdicts(PAPER).items()]
     hits = "nearly all loads hit the L1; an eighth of them counts as prefetched (footnote 20)"
-    most, tile, group = max(shares, key=itemgetter(0))
-    least = [share for share, t, _ in shares if t is tiles[0]]
+    highest, tile, group = max(shares, key=itemgetter(0))
+    of_first_tile = [share for share, t, _ in shares if t is tiles[0]]
     return [
         Row(f"heat, tile of {tiles[0].cells}: access of CXL's cost, Optane", "%", 4.0,
-            sum(least) / len(least), hits),
-        Row("heat: access of CXL's cost, most of all tiles", "%", 74.0, most,
+            sum(of_first_tile) / len(of_first_tile), hits),
+        Row("heat: access of CXL's cost, most of all tiles", "%", 74.0, highest,
             tile.in_transit(group)),
     ]  # fmt: skip
 
@@ -241,7 +241,7 @@ def _gradient(sides: Mapping[int, Any]) -> list[Row]:
     points = "HPCG has 27 points, whose rows load a face's element nine times; ours has 7, once"
     size = "the paper's is of a side of 256, where a face has 64 times the bytes; " + points
     # The paper's sides begin at 16.
-    of_paper = {_HPCG_LEAST: (25.0, points), last: (0.1, size)}
+    of_paper = {_HPCG_SMALLEST: (25.0, points), last: (0.1, size)}
     rows = [
         Row(
             f"cg, side of {n}: transfer of CXL's cost",
@@ -263,15 +263,15 @@ def _gradient(sides: Mapping[int, Any]) -> list[Row]:
 
 
 def _shared(tile: Tile, under: Sequence[UnderLoad]) -> list[Row]:
-    """What the hardware adds under load is added to the paper's latency of a load."""
+    """The latency that the hardware adds under load is added to the paper's latency of a load."""
     rows, more = [], added(under)
     for one in (under[0], under[-1]):
-        said = f"two hosts, other work {one.load:g} of a channel"
+        setup = f"two hosts, other work {one.load:g} of a channel"
         by = replace(FOUR_NODES, cxl_lat=FOUR_NODES.cxl_lat + more[one.load])
         rows += [
-            Row(f"{said}: a load of a message, controller and memory", "ns", None, one.mean),
-            Row(f"{said}: 99 % of them within", "ns", None, one.p99),
-            Row(f"{said}: four nodes, tile of {tile.cells}, all halos", "×", None,
+            Row(f"{setup}: a load of a message, controller and memory", "ns", None, one.mean),
+            Row(f"{setup}: 99 % of them within", "ns", None, one.p99),
+            Row(f"{setup}: four nodes, tile of {tile.cells}, all halos", "×", None,
                 tile.speedup(by, GROUPS)),
         ]  # fmt: skip
     return rows
@@ -286,7 +286,7 @@ def _turns(answers: Answers) -> dict[tuple, list[float]]:
 
 
 def _steps(answers: Answers) -> dict[tuple, float]:
-    """The median of a run's turns: one that is luckier than all others does not decide."""
+    """The median over a run's turns, which a single fast turn does not change."""
     return {key: median(some) for key, some in _turns(answers).items()}
 
 
@@ -297,7 +297,7 @@ def _alone(answers: Answers) -> Speedups:
 
 
 def _here(answers: Answers, tiles: Sequence[Tile], here: Parameters) -> Speedups:
-    """As predicted for the measured step: of two ranks each has one halo."""
+    """Predicted speedups for the measured steps of two ranks with one halo each."""
     measured = _steps(answers)
     found: Speedups = {g: [] for g in GROUPS}
     for tile in tiles:
@@ -336,13 +336,13 @@ def _reference(measured: Speedups, predicted: Speedups, within: float) -> list[R
 
 
 def _trends(how: str, found: Speedups) -> list[Row]:
-    """§V-C1's: small tiles differ more than large ones, and W+E gains more than N+S."""
+    """Trends of §V-C1: small tiles differ more than large ones, and W+E gains more than N+S."""
     sizes = {f"to {_SMALL}": lambda n: n <= _SMALL, f"above {_SMALL}": lambda n: n > _SMALL}
     rows = []
-    for said, of in sizes.items():
+    for range_text, of in sizes.items():
         some = [100 * abs(s - 1) for values in found.values() for n, s in values if of(n)]
         if some:
-            rows.append(Row(f"here, {how}: gain or loss, tiles {said}", "mean, %", None,
+            rows.append(Row(f"here, {how}: gain or loss, tiles {range_text}", "mean, %", None,
                             sum(some) / len(some)))  # fmt: skip
     ns = dict(found["ns"])
     better = [s > ns[n] for n, s in found["we"]]
@@ -375,7 +375,7 @@ def _shares(lines: Mapping[str, Sequence[tuple[int, float]]],
 
 
 def _lines(title: str, y: str, x: str, lines: Mapping[str, Sequence[tuple[int, float]]]) -> Markup:
-    """A line each; sizes double from one to the next."""
+    """A chart with a line per name; successive sizes double."""
     frame = Frame(HALF, 320, left=70, right=20, top=64)
     columns: dict[str, list] = {"x": [], "y": [], "of": []}
     for name, points in lines.items():

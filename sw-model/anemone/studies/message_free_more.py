@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What message-free's study says of the conjugate gradient on this machine, the paper's Figure 9,
-and of programs that are not ours.
-"""
+"""Evaluates the conjugate gradient here, the paper's Figure 9, and third-party programs."""
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ def turns(answers: Answers, run: str, *names: str) -> dict[tuple, list[float]]:
 
 
 def spread(some: Sequence[float]) -> float:
-    """Within how much of their median half of a run's turns are, percent."""
+    """The interquartile range of a run's turns, in percent of their median."""
     if len(some) < 2:
         return 0.0
     low, middle, high = quantiles(some, n=4)
@@ -40,7 +38,7 @@ def spread(some: Sequence[float]) -> float:
 
 
 def gradient_here(answers: Answers, here: Parameters) -> Curves:
-    """Speedup of shared memory, which is unpacked, over messages. Two ranks have a face each."""
+    """Speedup of shared memory with unpacking over messages. Two ranks have a face each."""
     took = {key: median(some) for key, some in turns(answers, "cg alone", "side", "mode").items()}
     found: Curves = {"measured": [], "predicted": []}
     for point, answer in answers:
@@ -60,13 +58,13 @@ def gradient_rows(found: Curves) -> list[Row]:
         for how, some in found.items()
         for side, speedup in some
     ]
-    most = {how: 100 * max(abs(s - 1) for _, s in some) for how, some in found.items()}
+    largest = {how: 100 * max(abs(s - 1) for _, s in some) for how, some in found.items()}
     pairs = zip(found["measured"], found["predicted"], strict=True)
     agree = [(a > 1) == (b > 1) for (_, a), (_, b) in pairs]
     return [
         Row("cg here, measured: most that shared memory and messages differ", "%", 3.0,
-            most["measured"], _TWO_RANKS),
-        Row("cg here, predicted: most that they differ", "%", None, most["predicted"]),
+            largest["measured"], _TWO_RANKS),
+        Row("cg here, predicted: most that they differ", "%", None, largest["predicted"]),
         Row("cg here: prediction and measurement agree on which is better", "% of sides", None,
             100 * sum(agree) / len(agree)),
         *rows,
@@ -99,7 +97,7 @@ def _of_program(name: str, answer: dict[str, Any], by: Parameters) -> list[Row]:
 
 
 def _share(name: str, gain: float, compute_ns: float | None) -> list[Row]:
-    """Without loads a gain is of the transfer only."""
+    """Rows of a program's gain; without loads it is that of the transfer only."""
     if compute_ns is None:
         return [Row(f"{name}: what they gain, transfer only", "ms a rank", None,
                     gain / RANKS / 1e6)]  # fmt: skip

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MPI programs that are not ours, as the distribution has them: LAMMPS with its example `melt`, and
-HPC Challenge.
-"""
+"""Third-party MPI programs of the distribution: LAMMPS's example `melt`, and HPC Challenge."""
 
 from __future__ import annotations
 
@@ -13,13 +11,12 @@ from anemone.io.errors import MISSING, InputError
 
 PROGRAMS = ("lammps", "hpcc")
 _MELT = Path("/usr/share/lammps/examples/melt/in.melt")
-_ORDER = 64  # of hpcc's matrix; the sizes of its other tests follow
+_ORDER = 64  # order of hpcc's matrix, which sets the sizes of its other tests
 
 
 def prepare(name: str, folder: Path, ranks: int, steps: int) -> list[str]:
-    """The words that run a program in a folder, into which its input is put. steps: of LAMMPS.
-    Raises InputError.
-    """
+    """Write a program's input to a folder; returns its command. steps: of LAMMPS. Raises
+    InputError."""
     if name == "lammps":
         return [_found("lmp", name), "-log", "none", "-in", _melt(folder, steps)]
     (folder / "hpccinf.txt").write_text(_hpcc(ranks), encoding="utf-8")
@@ -34,7 +31,7 @@ def _found(command: str, package: str) -> str:
 
 
 def _melt(folder: Path, steps: int) -> str:
-    """LAMMPS's example, with fewer than its 250 steps."""
+    """LAMMPS's example with fewer than its 250 steps."""
     try:
         text = _MELT.read_text(encoding="utf-8")
     except OSError as e:
@@ -45,9 +42,7 @@ def _melt(folder: Path, steps: int) -> str:
 
 
 def _hpcc(ranks: int) -> str:
-    """hpccinf.txt, as §3 of HPCC's README has its lines: one matrix, blocks of 16, a row of
-    ranks.
-    """
+    """hpccinf.txt in the format of HPCC's README (§3): one matrix, blocks of 16, a row of ranks."""
     sizes = ["1", str(_ORDER), "1", "16"]
     grid = ["0", "1", "1", str(ranks)]
     solver = "16.0 1 2 1 4 1 2 1 1 1 1 1 1 2 64 0 0 1 8".split()

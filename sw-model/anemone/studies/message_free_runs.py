@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What message-free's study runs: our two programs under Open MPI, traced with the model's loads,
-and both as they are, by messages and by shared memory; and two programs that are not ours, traced.
+"""The runs of the study of Message-free CXL, under Open MPI: two example programs, traced with the
+model's loads, and untraced with messages and with shared memory; and two third-party programs.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from anemone.models.msgfree.predict import model_site, predict
 from anemone.models.msgfree.tracer import compiler_beside, example, record
 from anemone.studies.message_free_others import prepare
 
-RANKS = 4  # a square of 2 by 2: each has one neighbour north or south, and one west or east
+RANKS = 4  # 2 by 2: each rank has one neighbour north or south, and one west or east
 CORE = "clx"
 GROUPS = ("ns", "we")
-# tile, steps, loads a sample: fewer steps of large tiles, so that no run takes minutes.
+# tile, steps, loads per sample; large tiles make fewer steps, so that no run takes minutes.
 MODELLED = ((32, 100, 10), (64, 60, 10), (128, 30, 10), (256, 10, 10), (512, 4, 10), (1024, 2, 20),
             (2048, 2, 40))  # fmt: skip
 ALONE = ((32, 2000), (64, 2000), (128, 1000), (256, 400), (512, 200), (1024, 60),
          (2048, 20))  # tile, steps  # fmt: skip
-GRADIENTS = ((8, 10, 10), (16, 10, 10), (32, 4, 10))  # side, iterations, loads a sample
+GRADIENTS = ((8, 10, 10), (16, 10, 10), (32, 4, 10))  # side, iterations, loads per sample
 GRADIENTS_ALONE = ((8, 1000), (16, 500), (32, 100))  # side, iterations
 LAMMPS_STEPS = 20
-# Program, loads a sample. In the model HPCC, whose tests last by the clock, takes far longer.
+# Program, loads per sample. HPCC's tests run for a fixed time, so in the model it takes too long.
 OTHERS: tuple[tuple[str, int | None], ...] = (("lammps", 100), ("hpcc", None))
-TURNS = 9  # on a virtual machine whole runs are slower than others
-_ATOMIC_BYTES = 256 << 20  # past any cache
-# More ranks than processors, root, no right to read another process's memory: any machine.
+TURNS = 9  # because on a virtual machine whole runs differ
+_ATOMIC_BYTES = 256 << 20  # larger than any cache
+# For any machine: more ranks than processors, root, no access to other processes' memory.
 OPEN_MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -53,13 +53,13 @@ OPEN_MPI = {
     "OMPI_MCA_plm_rsh_agent": "false",
     "HWLOC_COMPONENTS": "-gl",
 }
-# Two ranks that do not give way while they wait.
+# For two ranks that spin while they wait.
 _SPINNING = {**OPEN_MPI, "OMPI_MCA_mpi_yield_when_idle": "0"}
-_SAID = re.compile(r"shortest ([0-9.]+)")
+_OUTPUT = re.compile(r"shortest ([0-9.]+)")
 
 
 def launcher() -> str:
-    """Open MPI's. Raises InputError where it is missing."""
+    """Open MPI's launcher. Raises InputError if it is missing."""
     found = shutil.which("mpirun.openmpi")
     if found is None:
         raise InputError("study", "commands", "mpirun.openmpi", MISSING,
@@ -83,17 +83,19 @@ def _settings(values: Mapping[str, str] = OPEN_MPI) -> Iterator[None]:
 
 def _recorded(words: Sequence[str], period: int) -> tuple[list[Rank], Loads]:
     program = example(words[0], compiler_beside(launcher()))
-    with tempfile.TemporaryDirectory(prefix="anemone-study-") as aside:
-        ranks, loads = _run([program, *words[1:]], Path(aside), period)
+    with tempfile.TemporaryDirectory(prefix="anemone-study-") as temporary:
+        ranks, loads = _run([program, *words[1:]], Path(temporary), period)
         assert loads is not None
         return ranks, loads
 
 
-def _run(words: Sequence[str], aside: Path, period: int | None) -> tuple[list[Rank], Loads | None]:
-    """What is recorded of a program's ranks, which run in this folder. period None: no loads."""
-    out = aside / "run"
+def _run(
+    words: Sequence[str], temporary: Path, period: int | None
+) -> tuple[list[Rank], Loads | None]:
+    """Trace a program that runs in this folder. period: None for no loads."""
+    out = temporary / "run"
     with _settings():
-        code = record([launcher(), "-n", str(RANKS), "-wdir", str(aside), *words], out, None,
+        code = record([launcher(), "-n", str(RANKS), "-wdir", str(temporary), *words], out, None,
                       Modelled(CORE, period) if period else None)  # fmt: skip
     if code:
         raise InputError("study", Path(words[0]).name, "exit code", code, "0")
@@ -101,9 +103,8 @@ def _run(words: Sequence[str], aside: Path, period: int | None) -> tuple[list[Ra
 
 
 def heat(tile: int, steps: int, period: int) -> dict[str, Any]:
-    """Sites as `evaluate` takes them, of the halos north and south, and of those west and east.
-
-    compute_ns: of a rank and step. The halo's side is in the message's tag: the sender's.
+    """The call sites, in `evaluate`'s format, of the halos north and south, and of those west and
+    east. compute_ns: time per rank and step. A message's tag has the sender's side of the halo.
     """
     ranks, loads = _recorded(["heat", str(tile), str(steps), "message"], period)
     sites = {}
@@ -114,9 +115,9 @@ def heat(tile: int, steps: int, period: int) -> dict[str, Any]:
 
 
 def cg(side: int, iterations: int, period: int) -> dict[str, Any]:
-    """The one call site; its data are unpacked, as it receives into the tail of a vector.
+    """The single call site; its data are unpacked, because it receives into the end of a vector.
 
-    along_x: the same of the faces that two ranks exchange.
+    along_x: the same for the faces that two ranks exchange.
     """
     ranks, loads = _recorded(["cg", str(side), str(iterations)], period)
     along_x = [replace(r, records=r.records[r.records["tag"] < 2]) for r in ranks]
@@ -126,11 +127,13 @@ def cg(side: int, iterations: int, period: int) -> dict[str, Any]:
 
 
 def other(name: str, period: int | None) -> dict[str, Any]:
-    """The call sites of a program that is not ours, each as `evaluate` takes it and by its name.
-    compute_ns: None without loads.
+    """The call sites of a third-party program, by name and in `evaluate`'s format. compute_ns: None
+    without loads.
     """
-    with tempfile.TemporaryDirectory(prefix="anemone-study-") as aside:
-        ranks, loads = _run(prepare(name, Path(aside), RANKS, LAMMPS_STEPS), Path(aside), period)
+    with tempfile.TemporaryDirectory(prefix="anemone-study-") as temporary:
+        ranks, loads = _run(
+            prepare(name, Path(temporary), RANKS, LAMMPS_STEPS), Path(temporary), period
+        )
         sites = predict(ranks, read_parameters(), loads=loads)
     return {
         "sites": [
@@ -153,15 +156,15 @@ def _site(ranks: Sequence[Rank], loads: Loads) -> dict[str, Any]:
 
 
 def heat_alone(tile: int, steps: int, mode: str, group: str) -> dict[str, float]:
-    """Seconds of a step of a run as it is, of two tiles one above the other (ns) or side by side
-    (we): of the shortest ten in a row, which other work on the machine disturbs least.
+    """Seconds per step of an untraced run with two tiles, one above the other (ns) or side by side
+    (we). The fastest ten steps in a row count, because other work disturbs them least.
     """
     rows = {"ns": "2", "we": "1"}[group]
     return _shortest("heat", str(tile), str(steps), mode, rows)
 
 
 def cg_alone(side: int, iterations: int, mode: str) -> dict[str, float]:
-    """Seconds of an iteration, in the same way, of two cuboids side by side."""
+    """Seconds per iteration of two cuboids side by side, measured in the same way."""
     return _shortest("cg", str(side), str(iterations), mode)
 
 
@@ -170,14 +173,14 @@ def _shortest(name: str, *words: str) -> dict[str, float]:
     command = [mpirun, "-n", "2", example(name, compiler_beside(mpirun)), *words]
     with _settings(_SPINNING):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-    said = _SAID.search(done.stdout)
-    if done.returncode or said is None:
+    match = _OUTPUT.search(done.stdout)
+    if done.returncode or match is None:
         raise InputError("study", name, "exit code", done.returncode, "0, and its seconds")
-    return {"seconds": float(said[1])}
+    return {"seconds": float(match[1])}
 
 
 def parameters_here() -> dict[str, float]:
-    """Of this machine, whose shared memory stands for CXL memory."""
+    """Parameters of this machine, with its shared memory in place of CXL memory."""
     from anemone.models.msgfree import measure
 
     with _settings(_SPINNING):
@@ -188,7 +191,7 @@ def parameters_here() -> dict[str, float]:
 
 
 def site_of(content: dict[str, Any]) -> Any:
-    """What `_site` made of a Site, again."""
+    """The Site from the dictionary that `_site` made."""
     from anemone.models.msgfree.site import Metrics, Site
 
     samples = tuple((float(latency), source) for latency, source in content["samples"])

@@ -184,7 +184,7 @@ class Mix:
         truth = self._truth()
         moved = self.host.round(readings)
         if self.policy.oracle:
-            moved += self.host.exchange(self._least_worst())
+            moved += self.host.exchange(self._minimise_worst())
         elif self.policy.judge:
             self._compare({name: truth[name] for name in readings})
         self._moving = (0.0, 0.0)
@@ -199,25 +199,27 @@ class Mix:
 
     def _compare(self, truth: dict[str, float]) -> None:
         for name, slowdown in truth.items():
-            said = self.host.judged[name].is_outlier
+            predicted = self.host.judged[name].is_outlier
             self.outcome.judged += 1
-            self.outcome.right += said == (slowdown > SLOW)
+            self.outcome.right += predicted == (slowdown > SLOW)
             if slowdown > SLOW:
                 since = self._slow_since.setdefault(name, self._now)
-                if said and since != inf:
+                if predicted and since != inf:
                     self.outcome.reacted.append(self._now - since + self.policy.interval_s)
                     self._slow_since[name] = inf
             else:
                 self._slow_since.pop(name, None)
 
-    def _least_worst(self) -> list[Migration]:
+    def _minimise_worst(self) -> list[Migration]:
         """The exchanges that minimise the worst slowdown."""
         here, local = self.states()
         surfaces, places = self._places()
         given = shares(list(zip(surfaces, places, strict=True)))
         pages = [r.job.pages for r in self.running.values()]
         have = [round(d * n) for d, n in zip(places, pages, strict=True)]
-        most = max((a.seconds / b.seconds - 1 for a, b in zip(here, local, strict=True)), default=0)
+        worst = max(
+            (a.seconds / b.seconds - 1 for a, b in zip(here, local, strict=True)), default=0
+        )
 
         def needs(slowdown: float) -> list[int]:
             return [
@@ -225,7 +227,7 @@ class Mix:
                 for surface, b, base, n in zip(surfaces, given, local, pages, strict=True)
             ]
 
-        low, high = 0.0, max(0.0, most)
+        low, high = 0.0, max(0.0, worst)
         for _ in range(_SEARCH):
             middle = (low + high) / 2
             low, high = (low, middle) if sum(needs(middle)) <= sum(have) else (middle, high)

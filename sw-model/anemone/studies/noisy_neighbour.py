@@ -124,11 +124,11 @@ class _Tenants(_Sleeper):
             return False
         self._looks = looks
         # The cap applies only to the writer.
-        told = self._pipeline.notified
-        if told and told[1] != 1:
+        notified = self._pipeline.notified
+        if notified and notified[1] != 1:
             self._pipeline.acknowledge()
             return False
-        return told is not None
+        return notified is not None
 
     def lines(self, machine: Machine) -> int:
         self._read[:] = 0

@@ -123,12 +123,12 @@ def by_hotness(pages: Pages, looks: Callable[[float], float]) -> Chosen:
     used = sum(p.share * p.pages for p in pages.parts)
     spare = max(0.0, pages.dedicated - used)
     spare += sum(p.share * p.pages for p, is_cold in zip(pages.parts, cold, strict=True) if is_cold)
-    room = sum(
+    hot_tiered = sum(
         (1 - p.share) * p.pages for p, is_hot in zip(pages.parts, hot, strict=True) if is_hot
     )
-    part = min(1.0, spare / room) if room else 0.0
+    part = min(1.0, spare / hot_tiered) if hot_tiered else 0.0
     shares = [
-        p.share + (1 - p.share) * part if is_hot else 0.0 if is_cold and room else p.share
+        p.share + (1 - p.share) * part if is_hot else 0.0 if is_cold and hot_tiered else p.share
         for p, is_hot, is_cold in zip(pages.parts, hot, cold, strict=True)
     ]
     return _chosen(pages, shares)

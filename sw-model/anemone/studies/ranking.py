@@ -64,14 +64,14 @@ class Ranking(Study):
                 for pair, time in of.items():
                     words = f"{trace}, {device}, {timing}: {pair}"
                     rows.append(Row(words, "speed-up", None, none / time))
-            turned = [
+            swapped = [
                 f"{a} and {b}"
                 for a, b in combinations(times["queue"], 2)
                 if _order(times["queue"], a, b) * _order(times["dram"], a, b) < 0
             ]
-            said = "; ".join(turned) or "none"
+            changed = "; ".join(swapped) or "none"
             notes.append(
-                f"{trace} on {device}, pairs that do not survive the second timing: {said}."
+                f"{trace} on {device}, pairs that do not survive the second timing: {changed}."
             )
         return Found(rows, notes=notes, constants={"interval": "2 ms", "fast tier": "1/3"})
 

@@ -26,7 +26,7 @@ _QUICK = 16  # a quick run's generated trace is smaller by this factor
 _SHARES = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)  # counters per channel and page
 _DEPTHS = (1, 2, 4)
 _PERIODS = (int(constants("pebs")["period"]), 100)
-_TOLD = 2  # the table has every second size, the pictures have all
+_TABLE_STEP = 2  # the table has every second size, the pictures have all
 _HOTTEST = 0.01  # share of the pages that are to be found
 
 
@@ -82,7 +82,9 @@ class Sketches(Study):
                     lines[name] = (np.log2(sizes), [answer["of"][name][measure] for answer in some])
                     rows += [
                         Row(f"{trace}, {kib:,.1f} KiB, {name}: {title}", y, None, value)
-                        for kib, value in list(zip(sizes, lines[name][1], strict=True))[1::_TOLD]
+                        for kib, value in list(zip(sizes, lines[name][1], strict=True))[
+                            1::_TABLE_STEP
+                        ]
                     ]
                 pictures[f"{trace}-{measure}"] = curves(
                     f"{trace}: {title}", lines, "SRAM of both channels, log2 of KiB", y, "top"
@@ -161,9 +163,9 @@ def _judge(estimate: np.ndarray, true: np.ndarray, rng: np.random.Generator) -> 
     Ties in the estimate are broken at random. All pages with the least hot count are hottest.
     """
     count = max(1, int(len(true) * _HOTTEST))
-    least = np.sort(true)[-count]
+    minimum = np.sort(true)[-count]
     chosen = np.lexsort((rng.random(len(true)), estimate))[-count:]
-    hottest = true >= max(1, least)
+    hottest = true >= max(1, minimum)
     error = np.abs(estimate[hottest].astype(float) - true[hottest]) / true[hottest]
     return {"found": 100 * float(hottest[chosen].mean()), "error": 100 * float(error.mean())}
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Point = dict[str, Any]
 # Progress callback: (points done, all points, estimated seconds left).
-Told = Callable[[int, int, float], None]
+ReportProgress = Callable[[int, int, float], None]
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,13 @@ def answers(
     points: list[Point],
     folder: Path,
     workers: int,
-    told: Told | None = None,
+    progress: ReportProgress | None = None,
     scheduler: str | None = None,
 ) -> list[tuple[Point, dict[str, Any]]]:
     """All answers. Points without an answer in `folder` are run, and each answer is kept at once.
 
     workers: number of local processes; with one and no scheduler, points run in this process.
-    scheduler: address of a cluster (cluster.spread). told: the progress callback.
+    scheduler: address of a cluster (cluster.spread). progress: called after each answer.
     """
     folder.mkdir(parents=True, exist_ok=True)
     paths = [kept_at(folder, type(study).__module__, point) for point in points]
@@ -88,9 +88,9 @@ def answers(
     started = time.perf_counter()
     for done, (i, answer) in enumerate(_run(study, todo, workers, scheduler), 1):
         keep(paths[i], answer)
-        if told:
+        if progress:
             left = (time.perf_counter() - started) / done * (len(todo) - done)
-            told(len(points) - len(todo) + done, len(points), left)
+            progress(len(points) - len(todo) + done, len(points), left)
     return [(point, read_kept(path)) for point, path in zip(points, paths, strict=True)]
 
 
@@ -115,9 +115,9 @@ def kept_at(folder: Path, module: str, point: Point) -> Path:
 
 def keep(path: Path, answer: dict[str, Any]) -> None:
     """Write an answer atomically, also if several processes write it at the same time."""
-    aside = path.with_suffix(f".{os.getpid()}")
-    aside.write_text(json.dumps(answer), encoding="utf-8")
-    aside.replace(path)
+    temporary = path.with_suffix(f".{os.getpid()}")
+    temporary.write_text(json.dumps(answer), encoding="utf-8")
+    temporary.replace(path)
 
 
 def read_kept(path: Path) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from anemone.telemetry.rules import NEAR, Rule
 # The device, which co-simulation tests use, too. near_lines: per channel.
 GEOMETRY, FLAT = Geometry(pipelines=2), FlatConfig(near_lines=4096, ratio=2)
 ASKED = 4000  # accesses of a machine per interval
-MOST = 64  # largest number of machines
+MAX_MACHINES = 64  # largest number of machines
 _PAGE = 4096
 _LINES = _PAGE // LINE_BYTES
 _NEAR_PAGES = FLAT.near_lines * GEOMETRY.channels // _LINES
@@ -34,7 +34,9 @@ _END = (FLAT.ratio + 1) * _NEAR_PAGES * _PAGE
 RULE = Rule(
     name="misses", end=_END, near="miss", primary_shift=12,
     map=np.array([
-        (tag * _NEAR_PAGES + page, page) for tag in range(FLAT.ratio + 1) for page in range(MOST)
+        (tag * _NEAR_PAGES + page, page)
+        for tag in range(FLAT.ratio + 1)
+        for page in range(MAX_MACHINES)
     ], np.uint64),
 )  # fmt: skip
 
@@ -57,8 +59,8 @@ class Tenants:
         else:
             self._memory = [FlatMemory(FLAT) for _ in range(GEOMETRY.channels)]
             self._pipeline = Telemetry(RULE, GEOMETRY)
-        self._tags = np.zeros((MOST, _LINES), np.int64)  # which page owns each near line
-        self._before = np.zeros(MOST, np.int64)
+        self._tags = np.zeros((MAX_MACHINES, _LINES), np.int64)  # which page owns each near line
+        self._before = np.zeros(MAX_MACHINES, np.int64)
         self._random = np.random.default_rng(1)
 
     def close(self) -> None:
@@ -67,8 +69,8 @@ class Tenants:
 
     def count(self, readings: Mapping[str, Reading]) -> dict[str, Reading]:
         """The readings with counted misses; their resolution is 1 / ASKED of the requests."""
-        if len(readings) > MOST:
-            raise ValueError(f"{len(readings)} machines; allowed: up to {MOST}")
+        if len(readings) > MAX_MACHINES:
+            raise ValueError(f"{len(readings)} machines; allowed: up to {MAX_MACHINES}")
         asked = [
             self._accesses(page, reading.misses / reading.requests)
             for page, reading in enumerate(readings.values())
@@ -76,7 +78,7 @@ class Tenants:
         ]
         if asked:
             self._access(np.stack(asked, axis=1).ravel())  # machines interleaved
-        now = self._pipeline.read(range(MOST)).sum(axis=1).astype(np.int64)
+        now = self._pipeline.read(range(MAX_MACHINES)).sum(axis=1).astype(np.int64)
         found = (now - self._before) / ASKED
         self._before = now
         return {

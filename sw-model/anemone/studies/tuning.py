@@ -59,12 +59,12 @@ class Tuning(Study):
         interval = drawn.pop("interval_ms")
         names = {field.name for field in fields(load(source, SOURCES))}
         chosen = {name: value for name, value in drawn.items() if name in names}
-        own = {name: value for name, value in drawn.items() if name not in names}
+        for_policy = {name: value for name, value in drawn.items() if name not in names}
         # Settings are chosen with one store and reported with another.
         seed = point["seed"] + (0 if point["use"] == "tune" else 1000)
         whole = TierConfig(
             HUGE_PAGE, 10, Tier(FAST_PAGES, *one.fast), Tier(PAGES, *one.slow), posted=48,
-            policy=policy, policy_with=own, telemetry=source, telemetry_with=chosen,
+            policy=policy, policy_with=for_policy, telemetry=source, telemetry_with=chosen,
             interval_ns=interval * 1e6, seed=seed, timing=point["timing"],
         )  # fmt: skip
         if source == "nemo":
@@ -124,9 +124,9 @@ def drawn_settings(policy: str, source: str, number: int, seed: int) -> dict[str
             wanted = one.name in _CHOSEN or one in fields(kind)
             if not (wanted and one.init and type(value) in (int, float)):
                 continue
-            said = one.metadata
+            metadata = one.metadata
             drawn = value * _FACTOR ** rng.uniform(-1, 1)
-            drawn = min(max(drawn, said["least"]), said["most"])
+            drawn = min(max(drawn, metadata["minimum"]), metadata["maximum"])
             found[one.name] = round(drawn) if isinstance(value, int) else drawn
         found["interval_ms"] *= _FACTOR ** rng.uniform(-1, 1)
         # Heat is scaled by the sampling period.

@@ -124,7 +124,7 @@ def truncated_operands(rules: list[Rule]) -> list[str]:
     """Warnings of operands that do not fit their counters, which is legal but probably a
     mistake.
     """
-    said = []
+    warnings = []
     for rule in rules:
         operands = {"notify.operand": (rule.notify_op, rule.notify_operand)}
         operands["read_effect"] = (rule.effect_op, rule.effect_operand)
@@ -134,11 +134,11 @@ def truncated_operands(rules: list[Rule]) -> list[str]:
             plain = op in ("none", "add", "sub", "xor", "or", "shr", "shl")
             if not plain and value >> rule.width:
                 kept = value & ((1 << rule.width) - 1)
-                said.append(
+                warnings.append(
                     f'rule "{rule.name}": {name} {value:#x} is wider than the counter\'s '
                     f"{rule.width} bits; {kept:#x} is used"
                 )
-    return said
+    return warnings
 
 
 def _rule(t: Table, geometry: Geometry) -> Rule:
@@ -180,8 +180,8 @@ def _rule(t: Table, geometry: Geometry) -> Rule:
 
 def _either(values: tuple[object, ...]) -> str:
     """The allowed values as text: "a, b or c"."""
-    *most, last = map(str, values)
-    return f"{', '.join(most)} or {last}" if most else last
+    *others, last = map(str, values)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _hash(t: Table, geometry: Geometry, width: int) -> dict[str, int]:

@@ -50,18 +50,18 @@ def make(config: TierConfig) -> Banks:
     ]
     shape = [(n, k.groups, k.banks, k.row_lines) for n, k in zip(numbers, kinds, strict=True)]
     times = [(*kind.times, kind.idle) for kind in kinds]
-    most, banks = max(numbers), max(kind.groups * kind.banks for kind in kinds)
-    channels = np.full((2, most, _ACTIVATES + 4), _LONG_AGO)
+    max_channels, banks = max(numbers), max(kind.groups * kind.banks for kind in kinds)
+    channels = np.full((2, max_channels, _ACTIVATES + 4), _LONG_AGO)
     channels[:, :, [_REFRESHES, _WROTE, _GATHERED]] = 0
     channels[:, :, _GROUP] = -1
     for tier, kind in enumerate(kinds):
-        for i in range(most):
+        for i in range(max_channels):
             channels[tier, i, _REFRESH_AT] = kind.refi * (i + 1) / numbers[tier]
-    state = np.full((2, most, banks, 4), _LONG_AGO)
+    state = np.full((2, max_channels, banks, 4), _LONG_AGO)
     state[:, :, :, _ROW] = _CLOSED
     return Banks(
         np.array(shape, np.int64), np.array(times), channels, state,
-        np.zeros((2, most, WRITES, 2), np.int64),
+        np.zeros((2, max_channels, WRITES, 2), np.int64),
     )  # fmt: skip
 
 

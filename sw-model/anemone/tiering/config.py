@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from anemone.flat.config import MOST_RATIO, FlatConfig, check_policy
+from anemone.flat.config import MAX_RATIO, FlatConfig, check_policy
 from anemone.flat.config import POLICIES as SWAPS
 from anemone.hardware.geometry import LINE_BYTES
 from anemone.io.tables import Table, parse_toml, read_text, toml_place
@@ -21,12 +21,12 @@ TIMINGS = ("queue", "dram")
 # A name's position is its code in the kernel.
 STARTS = ("first-touch", "fast", "slow", "weighted", "optimum")
 ON_WRITE = ("restart", "wait")
-MOST_PAGES = 1 << 40
-MOST_NS = 1e12  # largest single time: above it float64 times lose their fractions
-MOST_OUTSTANDING = 4096
-MOST_CHANNELS = 64
-MOST_SCALE = 1 << 20
-_MOST_WEIGHT = 1 << 20
+MAX_PAGES = 1 << 40
+MAX_NS = 1e12  # largest single time: above it float64 times lose their fractions
+MAX_OUTSTANDING = 4096
+MAX_CHANNELS = 64
+MAX_SCALE = 1 << 20
+_MAX_WEIGHT = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -129,8 +129,8 @@ class TierConfig:
 def check_names(policy: str, telemetry: str) -> None:
     """Raise InputError unless the policy and source of a command line exist and fit together."""
     words = Table("command line", "--run", {"policy": policy, "telemetry": telemetry})
-    for key, known in (("policy", POLICIES), ("telemetry", SOURCES)):
-        named(words, key, known, alone=True)
+    for key, registry in (("policy", POLICIES), ("telemetry", SOURCES)):
+        named(words, key, registry, alone=True)
     if allowed := alternative_sources(policy, telemetry):
         raise words.wrong("telemetry", f"a source behind {policy}+: {allowed}")
 
@@ -173,8 +173,8 @@ def parse_config(text: str, file: object) -> TierConfig:
         raise table.wrong("source", allowed) if table else top.wrong("telemetry", allowed)
     whole = TierConfig(
         page_bytes=page,
-        outstanding=top.number("outstanding", MOST_OUTSTANDING, least=1),
-        posted=top.number("posted", MOST_OUTSTANDING, least=1) if "posted" in content else None,
+        outstanding=top.number("outstanding", MAX_OUTSTANDING, minimum=1),
+        posted=top.number("posted", MAX_OUTSTANDING, minimum=1) if "posted" in content else None,
         fast=_tier(top, "fast", timing),
         slow=_tier(top, "slow", timing),
         start=start,
@@ -183,7 +183,7 @@ def parse_config(text: str, file: object) -> TierConfig:
         policy_with=policy_with,
         telemetry=telemetry,
         telemetry_with=telemetry_with,
-        interval_ns=top.real("interval_ms", 0, True, MOST_NS) * 1e6 if interval else None,
+        interval_ns=top.real("interval_ms", 0, True, MAX_NS) * 1e6 if interval else None,
         seed=top.number("seed", (1 << 63) - 1) if "seed" in content else 1,
         migration=_migration(top.table("migration")),
         tlb=_tlb(top.table("tlb")),
@@ -195,7 +195,7 @@ def parse_config(text: str, file: object) -> TierConfig:
     from anemone.tiering.scaling import scaled
 
     try:
-        return scaled(whole, top.number("scale", MOST_SCALE, least=1))
+        return scaled(whole, top.number("scale", MAX_SCALE, minimum=1))
     except ValueError as e:
         raise top.wrong("scale", str(e)) from e
 
@@ -210,13 +210,13 @@ def _tier(top: Table, name: str, timing: str) -> Tier:
     content = table.content
     dram = table.choice("dram", tuple(drams())) if "dram" in content else None
     # The tier's latency includes that of the DRAM.
-    least = drams()[dram].idle if dram and timing == "dram" else 0
+    minimum = drams()[dram].idle if dram and timing == "dram" else 0
     return Tier(
-        table.number("pages", MOST_PAGES) if "pages" in content else MOST_PAGES,
-        table.real("latency_ns", least, most=MOST_NS),
-        table.real("gb_per_s", 1e-6, most=MOST_NS),
+        table.number("pages", MAX_PAGES) if "pages" in content else MAX_PAGES,
+        table.real("latency_ns", minimum, maximum=MAX_NS),
+        table.real("gb_per_s", 1e-6, maximum=MAX_NS),
         dram,
-        table.number("channels", MOST_CHANNELS, least=1) if "channels" in content else 1,
+        table.number("channels", MAX_CHANNELS, minimum=1) if "channels" in content else 1,
     )
 
 
@@ -231,7 +231,7 @@ def _flat(top: Table, page: int) -> Flat | None:
             raise top.wrong(key, 'absent with "flat": the hardware places lines')
     if top.content.get("timing", TIMINGS[0]) != TIMINGS[0]:
         raise top.wrong("timing", f'"{TIMINGS[0]}" with "flat"')
-    ratio = table.number("ratio", MOST_RATIO, least=1) if "ratio" in content else base.ratio
+    ratio = table.number("ratio", MAX_RATIO, minimum=1) if "ratio" in content else base.ratio
     fast, slow = (top.table(name).content.get("pages") for name in ("fast", "slow"))
     if slow is not None and type(fast) is int and slow != ratio * fast:
         raise top.wrong("slow.pages", f"absent, or {ratio} times fast.pages", slow)
@@ -241,7 +241,7 @@ def _flat(top: Table, page: int) -> Flat | None:
     if not good or dedicated[0] > dedicated[1]:
         raise table.wrong("dedicated", f"[start, end], byte addresses, multiples of {page}")
     policy = table.choice("policy", SWAPS) if "policy" in content else base.policy
-    n = table.number("n", least=1) if "n" in content else base.n
+    n = table.number("n", minimum=1) if "n" in content else base.n
     try:
         check_policy(policy, n)
     except ValueError as e:
@@ -256,9 +256,9 @@ def _placement(table: Table | None) -> tuple[str, tuple[int, int]]:
     start = table.choice("start", STARTS)
     weights = table.content.get("weights", [1, 1] if start != "weighted" else None)
     good = isinstance(weights, list) and len(weights) == 2
-    good = good and all(type(w) is int and 0 <= w <= _MOST_WEIGHT for w in weights) and any(weights)
+    good = good and all(type(w) is int and 0 <= w <= _MAX_WEIGHT for w in weights) and any(weights)
     if not good:
-        allowed = f"[fast, slow], whole numbers of 0 to {_MOST_WEIGHT}, not both 0"
+        allowed = f"[fast, slow], whole numbers of 0 to {_MAX_WEIGHT}, not both 0"
         raise table.wrong("weights", allowed)
     if "weights" in table.content and start != "weighted":
         raise table.wrong("weights", 'no weights but with start = "weighted"')
@@ -272,14 +272,14 @@ def _migration(table: Table | None) -> Migration:
     table.only(optional=tuple(vars(base)))
 
     def real(key: str, above: bool = False) -> float:
-        return table.real(key, 0, above, MOST_NS) if key in content else getattr(base, key)
+        return table.real(key, 0, above, MAX_NS) if key in content else getattr(base, key)
 
-    def number(key: str, least: int, most: int) -> int:
-        return table.number(key, most, least=least) if key in content else getattr(base, key)
+    def number(key: str, minimum: int, maximum: int) -> int:
+        return table.number(key, maximum, minimum=minimum) if key in content else getattr(base, key)
 
     return Migration(
         gb_per_s=real("gb_per_s", above=True),
-        lines=number("lines", 1, MOST_OUTSTANDING),
+        lines=number("lines", 1, MAX_OUTSTANDING),
         on_write=table.choice("on_write", ON_WRITE) if "on_write" in content else base.on_write,
         retries=number("retries", 0, 1 << 20),
         unmap_ns=real("unmap_ns"),
@@ -291,8 +291,8 @@ def _tlb(table: Table | None) -> Tlb | None:
     if table is None:
         return None
     table.only("entries", "walk_ns", optional=("ways",))
-    entries = table.number("entries", 1 << 20, least=1)
-    ways = table.number("ways", 64, least=1) if "ways" in table.content else min(8, entries)
+    entries = table.number("entries", 1 << 20, minimum=1)
+    ways = table.number("ways", 64, minimum=1) if "ways" in table.content else min(8, entries)
     if entries % ways:
         raise table.wrong("entries", f"a multiple of the ways, {ways}")
-    return Tlb(entries, table.real("walk_ns", 0, most=MOST_NS), ways)
+    return Tlb(entries, table.real("walk_ns", 0, maximum=MAX_NS), ways)

@@ -279,7 +279,7 @@ def run(s, until):  # type: ignore[no-untyped-def]
     mark, log_tiers, period = whole[I_MARK], whole[I_LOG_TIERS], whole[I_SAMPLE_PERIOD]
     sample_tiers, sample_kinds = whole[I_SAMPLE_TIERS], whole[I_SAMPLE_KINDS]
     has_tlb, has_op, has_gap = s.threads.tlb.shape[1] > 0, len(row_op) > 0, len(row_gap) > 0
-    most_ops = len(s.ops.number) // 2
+    max_ops = len(s.ops.number) // 2
     banks, near = s.memory.banks, s.memory.near
     banked, flat = len(banks.shape) > 0, len(near.words) > 0
     while True:
@@ -321,7 +321,7 @@ def run(s, until):  # type: ignore[no-untyped-def]
             entry = np.int64(_first_touch(whole, s.memory, frame))
             if entry == 0:
                 return FULL
-        if has_op and whole[I_OPS] >= most_ops:
+        if has_op and whole[I_OPS] >= max_ops:
             return OPS
         if log_tiers and whole[I_LOGGED] == len(log_addr):
             return LOG

@@ -41,8 +41,8 @@ NONE = "none"
 
 def setting(
     default: Any,
-    least: float = 0,
-    most: float = 1e12,
+    minimum: float = 0,
+    maximum: float = 1e12,
     choices: tuple[Any, ...] = (),
     divide: bool = False,
 ) -> Any:
@@ -51,12 +51,12 @@ def setting(
     divide: the parameter is divided by k on a machine scaled down by k (scaling.py), because it is
     proportional to the memory or to the number of accesses.
     """
-    said = {"least": least, "most": most, "choices": choices, "divide": divide}
-    return field(default=default, metadata=said)
+    limits = {"minimum": minimum, "maximum": maximum, "choices": choices, "divide": divide}
+    return field(default=default, metadata=limits)
 
 
 def named(
-    table: Table | None, key: str, known: dict[str, str], alone: bool = False
+    table: Table | None, key: str, registry: dict[str, str], alone: bool = False
 ) -> tuple[str, dict[str, Any]]:
     """The name under `key` and the parameters in the same table, checked. Raises InputError.
 
@@ -65,15 +65,15 @@ def named(
     if table is None:
         return NONE, {}
     name = table.content.get(key)
-    allowed = ", ".join([NONE, *known, "or FILE.py:CLASS"])
-    if not isinstance(name, str) or (name not in (NONE, *known) and ":" not in name):
+    allowed = ", ".join([NONE, *registry, "or FILE.py:CLASS"])
+    if not isinstance(name, str) or (name not in (NONE, *registry) and ":" not in name):
         raise table.wrong(key, allowed)
     if name == NONE:
         if not alone:
             table.only(key)
         return name, {}
     try:
-        kind = load(name, known)
+        kind = load(name, registry)
     except (ImportError, AttributeError, OSError, SyntaxError, TypeError) as e:
         raise table.wrong(key, f"a class that can be loaded ({e})") from e
     if alone:
@@ -83,20 +83,20 @@ def named(
     return name, {k: _value(table, k, parameters[k]) for k in table.content if k != key}
 
 
-def load(name: str, known: dict[str, str]) -> type:
+def load(name: str, registry: dict[str, str]) -> type:
     """The class of a name in POLICIES or SOURCES, or a user's class. Raises TypeError if it is not
     such a class, and any exception of its import.
     """
     # Imported here, because these modules import the machine, and it imports the configuration.
     from anemone.tiering.interfaces import Policy, Source
 
-    place, _, kind = known.get(name, name).rpartition(":")
+    place, _, kind = registry.get(name, name).rpartition(":")
     if place.endswith(".py"):
         module = _module_of_file(Path(place))
     else:
         module = importlib.import_module(place)
     found = getattr(module, kind)
-    base = Policy if known is POLICIES else Source
+    base = Policy if registry is POLICIES else Source
     if not (isinstance(found, type) and is_dataclass(found) and issubclass(found, base)):
         raise TypeError(f"{kind} is not a dataclass that derives from {base.__name__}")
     return found
@@ -114,13 +114,13 @@ def alternative_sources(policy: str, source: str) -> str:
         return ""
     if not by_thread:
         return ", ".join(SOURCES)
-    telling = ", ".join(one for one in SOURCES if load(one, SOURCES).by_thread)
-    return f"{telling}, or one of your own with by_thread = True: it tells whose the accesses are"
+    able = ", ".join(one for one in SOURCES if load(one, SOURCES).by_thread)
+    return f"{able}, or one of your own with by_thread = True: it tells whose the accesses are"
 
 
-def make(name: str, known: dict[str, str], parameters: dict[str, Any]) -> Any:
+def make(name: str, registry: dict[str, str], parameters: dict[str, Any]) -> Any:
     """A policy or source; None for "none"."""
-    return None if name == NONE else load(name, known)(**parameters)
+    return None if name == NONE else load(name, registry)(**parameters)
 
 
 def _module_of_file(path: Path) -> Any:
@@ -135,7 +135,7 @@ def _module_of_file(path: Path) -> Any:
 
 def _value(table: Table, key: str, parameter: Any) -> Any:
     """The value of a parameter, checked to have its default's type."""
-    default, limits = parameter.default, {"least": 0, "most": 1e12, **parameter.metadata}
+    default, limits = parameter.default, {"minimum": 0, "maximum": 1e12, **parameter.metadata}
     if default is MISSING:
         raise table.wrong(key, "a parameter with a default")
     if isinstance(default, bool):
@@ -145,9 +145,9 @@ def _value(table: Table, key: str, parameter: Any) -> Any:
     if isinstance(default, int):
         if limits.get("choices") and table.content[key] not in limits["choices"]:
             raise table.wrong(key, ", ".join(map(str, limits["choices"])))
-        return table.number(key, int(limits["most"]), least=int(limits["least"]))
+        return table.number(key, int(limits["maximum"]), minimum=int(limits["minimum"]))
     if isinstance(default, float):
-        return table.real(key, limits["least"], most=limits["most"])
+        return table.real(key, limits["minimum"], maximum=limits["maximum"])
     return table.choice(key, limits.get("choices") or (default,))
 
 

@@ -68,12 +68,12 @@ def _tier(tier: Tier, k: int) -> Tier:
     )
 
 
-def _divided(name: str, known: dict[str, str], given: dict[str, Any], k: int) -> dict[str, Any]:
+def _divided(name: str, registry: dict[str, str], given: dict[str, Any], k: int) -> dict[str, Any]:
     """The parameters, with those divided by k that are proportional to memory or accesses."""
     if name == NONE:
         return given
     parameters = dict(given)
-    for one in fields(load(name, known)):
+    for one in fields(load(name, registry)):
         if not one.metadata.get("divide"):
             continue
         value = parameters.get(one.name, one.default)

@@ -40,9 +40,9 @@ def translation(whole, frame, entry):  # type: ignore[no-untyped-def]
 @compiled()
 def look_up(tlb, thread, what):  # type: ignore[no-untyped-def]
     """Make a translation the most recent in its set of a thread's TLB. Returns whether it hit."""
-    number, most = what % tlb.shape[1], tlb.shape[2]
-    found, hit = most - 1, False
-    for way in range(most):
+    number, ways = what % tlb.shape[1], tlb.shape[2]
+    found, hit = ways - 1, False
+    for way in range(ways):
         if tlb[thread, number, way] == what:
             found, hit = way, True
             break

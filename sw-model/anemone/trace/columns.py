@@ -34,19 +34,19 @@ class Form(IntEnum):
 class Column:
     """A column of a trace.
 
-    dtype: of its array. most: the largest value of form NUMBER; None for the device's last byte.
+    dtype: of its array. maximum: the largest value of form NUMBER; None for the device's last byte.
     words: the allowed values for error messages; {last} and {gib} stand for the device's size.
     """
 
     dtype: type[np.generic]
     form: Form
     words: str
-    most: int | None = _U64
+    maximum: int | None = _U64
     required: bool = False
 
     def largest(self, geometry: Geometry) -> int:
         """The largest value of form NUMBER."""
-        return geometry.device_bytes - 1 if self.most is None else self.most
+        return geometry.device_bytes - 1 if self.maximum is None else self.maximum
 
     def allowed(self, geometry: Geometry) -> str:
         """The allowed values, as text."""

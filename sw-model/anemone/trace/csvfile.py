@@ -21,7 +21,7 @@ from anemone.trace.columns import COLUMNS, KINDS, OPTIONAL, REQUIRED, Form, chec
 _HEADER = (
     f"a header line {','.join(REQUIRED)}[,{'][,'.join(OPTIONAL)}], Parquet, or another's trace"
 )
-_MOST = 1 << 16  # most bytes of a header line
+_MAX_HEADER = 1 << 16  # most bytes of a header line
 _BLOCK = 4 << 20  # bytes read at a time
 _BOM = b"\xef\xbb\xbf"
 
@@ -55,7 +55,7 @@ def line_blocks(head: bytes, file: BinaryIO) -> Iterator[bytes]:
 
 def _names(path: object, block: bytes) -> list[str]:
     """The column names in the header line."""
-    header, _, _ = block[:_MOST].removeprefix(_BOM).partition(b"\n")
+    header, _, _ = block[:_MAX_HEADER].removeprefix(_BOM).partition(b"\n")
     try:
         text = header.decode("ascii")
     except UnicodeDecodeError as e:
@@ -76,7 +76,7 @@ class _Reader:
 
         self.path, self.names, self.geometry = path, names, geometry
         self.rows, self.lines = 0, 1  # before the block
-        self.most = {name: COLUMNS[name].largest(geometry) for name in names}
+        self.maximum = {name: COLUMNS[name].largest(geometry) for name in names}
         types = {Form.FLAG: pa.bool_(), Form.WORD: pa.string()}
         self._read = csv.ReadOptions(column_names=names)
         # csvscan handles quotes, including unpaired ones.
@@ -131,7 +131,7 @@ class _Reader:
         values = column.to_numpy()
         if form == Form.REAL and not (np.isfinite(values) & ~np.signbit(values)).all():
             return None
-        if form == Form.NUMBER and values.max(initial=0) > self.most[name]:
+        if form == Form.NUMBER and values.max(initial=0) > self.maximum[name]:
             return None
         # Copy, because pyarrow's memory is read-only.
         return values.astype(COLUMNS[name].dtype)
@@ -142,9 +142,9 @@ class _Reader:
 
         text = np.frombuffer(block, np.uint8)
         forms = np.array([COLUMNS[name].form for name in self.names], np.int64)
-        most = np.array(list(self.most.values()), np.uint64)
+        maximum = np.array(list(self.maximum.values()), np.uint64)
         out = np.zeros((len(forms) + 1, int(count_lines(text))), np.uint64)
-        row, line, error, field, first, last = scan(text, forms, most, out)
+        row, line, error, field, first, last = scan(text, forms, maximum, out)
         columns = {}
         for at, name in enumerate(self.names):
             done = out[at, : row + (error != OK and at < field)]

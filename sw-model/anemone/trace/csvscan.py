@@ -98,7 +98,7 @@ def _is_real(text, first, last):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _value(text, first, last, form, most):  # type: ignore[no-untyped-def]
+def _value(text, first, last, form, maximum):  # type: ignore[no-untyped-def]
     """(the code of the value in text[first:last], whether it is valid).
 
     The code of a REAL is its place, first << 32 | last; the caller converts it to a double.
@@ -116,15 +116,15 @@ def _value(text, first, last, form, most):  # type: ignore[no-untyped-def]
         if _same(text, first, last, b"false", 32):
             return _ZERO, True
     value, good = number(text, first, last)
-    return value, good and value <= most
+    return value, good and value <= maximum
 
 
 @njit(cache=True, nogil=True)
-def scan(text, forms, most, out):  # type: ignore[no-untyped-def]
+def scan(text, forms, maximum, out):  # type: ignore[no-untyped-def]
     """Parse text, uint8, into out, uint64[fields + 1, rows], which has a row for each field and one
     for line numbers.
 
-    forms, most: the Form and the largest value of each field. Returns (rows, line, error, field,
+    forms, maximum: the Form and the largest value of each field. Returns (rows, line, error, field,
     first, last). For an error these are its row (from 0), its line (from 1), its field, and the
     place of the value in the text. Blank lines, blanks around fields and a pair of double quotes
     are skipped.
@@ -155,7 +155,7 @@ def scan(text, forms, most, out):  # type: ignore[no-untyped-def]
                 last -= 1
             if field == len(forms):
                 return row, line, MANY, field, first, last
-            value, good = _value(text, first, last, forms[field], most[field])
+            value, good = _value(text, first, last, forms[field], maximum[field])
             if not good:
                 return row, line, BAD, field, first, last
             out[field, row] = value

@@ -18,7 +18,7 @@ from anemone.io.errors import MISSING, Bare, InputError
 
 _UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 _PART = re.compile(r"([\d,]+(?:\.\d+)?)\s*(ns|us|ms|s|m|h)\b\s*")
-_HEAD, _SAID = 4096, 128  # bytes of a file and of its text that identify the format
+_HEAD, _TEXT_HEAD = 4096, 128  # bytes of a file and of its text that identify the format
 _PACKED = "one zlib stream, as damo writes json_compressed"
 _BEGINS = re.compile(rb'\s*\[\s*\{\s*"(kdamond_idx|target_id|context_idx|intervals)"')
 
@@ -46,7 +46,7 @@ def unpacked(path: Path, content: bytes) -> bytes:
 def _begin(content: bytes) -> bytes | None:
     """The start of a decompressed zlib stream; None if it is not one."""
     try:
-        return zlib.decompressobj().decompress(content[:_HEAD], _SAID) or None
+        return zlib.decompressobj().decompress(content[:_HEAD], _TEXT_HEAD) or None
     except zlib.error:
         return None
 
@@ -70,8 +70,8 @@ def regions(path: Path, text: str) -> Iterator[tuple[float, int, int, int, float
                 start, end = (_whole(path, place, key, region) for key in ("start", "end"))
                 seen = region.get("nr_accesses")
                 # Since damo 1.8 it is given in several units.
-                said = seen if isinstance(seen, dict) else {"samples": seen}
-                yield time, target, start, end, float(_whole(path, place, "samples", said))
+                counts = seen if isinstance(seen, dict) else {"samples": seen}
+                yield time, target, start, end, float(_whole(path, place, "samples", counts))
 
 
 def _listed(path: Path, place: str, key: str, content: Any) -> list:

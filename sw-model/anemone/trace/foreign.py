@@ -112,8 +112,8 @@ class _Reader:
         """A block's columns. Raises InputError."""
         text = np.frombuffer(block, np.uint8)
         out = np.zeros((len(self.forms) + 1, int(count_lines(text))), np.uint64)
-        least = len(self.forms) - self.kind.optional
-        rows, line, error, field, first, last = scan(text, self.forms, least, out)
+        minimum = len(self.forms) - self.kind.optional
+        rows, line, error, field, first, last = scan(text, self.forms, minimum, out)
         fields = dict(zip([*self.names, "line"], out[:, :rows], strict=True))
         columns = self._columns(fields)  # first, to report errors in earlier rows
         if error != OK:

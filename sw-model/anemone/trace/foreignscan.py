@@ -52,11 +52,11 @@ def _separates(c):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def scan(text, forms, least, out):  # type: ignore[no-untyped-def]
+def scan(text, forms, minimum, out):  # type: ignore[no-untyped-def]
     """Parse text, uint8, into out, uint64[fields + 1, rows], which has a row for each field and one
     for line numbers.
 
-    forms: of each field. least: number of required fields; others may be ABSENT. Returns (rows,
+    forms: of each field. minimum: number of required fields; others may be ABSENT. Returns (rows,
     line, error, field, first, last) like csvscan.scan.
     """
     row, line, at, end = 0, 0, 0, len(text)
@@ -87,7 +87,7 @@ def scan(text, forms, least, out):  # type: ignore[no-untyped-def]
             out[field, row] = value
             field += 1
         if field:
-            if field < least:
+            if field < minimum:
                 return row, line, FEW, field, at, at
             for i in range(field, len(forms)):
                 out[i, row] = np.uint64(0xFFFFFFFFFFFFFFFF)

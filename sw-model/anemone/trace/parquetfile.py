@@ -114,5 +114,5 @@ def _values(name: str, column: Any, geometry: Geometry) -> tuple[np.ndarray, np.
         return values, ~((values >= 0) & (values < np.inf))
     bad = values < 0 if values.dtype.kind == "i" else np.zeros(len(values), bool)
     # A limit may exceed a signed column's type, so compare non-negative values as unsigned.
-    most = np.uint64(COLUMNS[name].largest(geometry))
-    return values, bad | (values.astype(np.uint64) > most)
+    maximum = np.uint64(COLUMNS[name].largest(geometry))
+    return values, bad | (values.astype(np.uint64) > maximum)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two ports of which a test plays both sides, for the checkers that are bound to them.
+// Two ports whose both sides a test drives, for the checkers that are bound to them.
 module Ports (
     input logic clock,
     input logic reset,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * What calls return that do not run to their end. answers signal: a call that a signal interrupts
- * tells how far it came. answers killed: a read that takes seconds ends with its process. answers
+ * returns how far it came. answers killed: a read that takes seconds ends with its process. answers
  * ones: the status of a telemetry on several pipelines of a device that dropped off the bus.
  */
 #include <signal.h>
@@ -18,7 +18,7 @@ static void interrupted(int number) {
     (void)number;
 }
 
-/* Exactly as many keys are mapped as the call tells, whenever the signal comes. */
+/* Exactly as many keys are mapped as the call returns, whenever the signal comes. */
 static void is_ended_by_a_signal(int fd, uint32_t id) {
     static struct anemone_entry entries[KEYS];
     struct sigaction action = {.sa_handler = interrupted};

@@ -16,11 +16,11 @@
 
 static uint64_t state;
 
-static unsigned int below(unsigned int most) {
+static unsigned int below(unsigned int limit) {
     state ^= state << 13;
     state ^= state >> 7;
     state ^= state << 17;
-    return (state >> 11) % most;
+    return (state >> 11) % limit;
 }
 
 /* Kernel memory in KiB, after pending frees. */
@@ -106,7 +106,7 @@ static unsigned int map_all(int fd, uint32_t id, uint8_t* heap) {
 }
 
 int main(int argc, char** argv) {
-    long most = argc == 4 ? atol(argv[2]) : 0, before = 0, grown;
+    long limit = argc == 4 ? atol(argv[2]) : 0, before = 0, grown;
     struct anemone_record record[16];
     unsigned long made = 0, reported = 0;
     int fd = open_device();
@@ -120,8 +120,8 @@ int main(int argc, char** argv) {
     memset(heap, 1, PAGES * PAGE);
     added = add(fd, counting_pages("churn", REGIONS, 12, physical(heap)));
     report_lost_entries(fd);
-    while ((long)made < most) {
-        if (!before && (long)made >= most / 4)
+    while ((long)made < limit) {
+        if (!before && (long)made >= limit / 4)
             before = kernel_memory();
         made += map_all(fd, added.id, heap);
         disturb(heap);

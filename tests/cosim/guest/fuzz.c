@@ -13,9 +13,9 @@
 
 #include "fuzz_pages.h"
 
-#define THREADS_MOST 8
+#define THREADS_MAX 8
 
-typedef void (*operation_t)(struct worker*, int, struct known*);
+typedef void (*operation_t)(struct worker*, int, struct private_file*);
 
 /* An operation is as frequent as it is in this list. */
 static const operation_t operations[] = {
@@ -25,15 +25,15 @@ static const operation_t operations[] = {
 };
 
 /* Closes a file that threads, a mapping, a rotation or pages may be using. */
-static void reopen(struct worker* w, struct known* known) {
-    int copy = one_in(w, 4) ? dup(known->fd) : -1;
+static void reopen(struct worker* w, struct private_file* file) {
+    int copy = one_in(w, 4) ? dup(file->fd) : -1;
 
-    close(known->fd);
+    close(file->fd);
     if (copy >= 0)
         close(copy);
-    known->fd = open_node(O_NONBLOCK);
-    known->record = sizeof(struct anemone_event);
-    known->count = 0;
+    file->fd = open_node(O_NONBLOCK);
+    file->record = sizeof(struct anemone_event);
+    file->count = 0;
 }
 
 static void replace(struct worker* w) {
@@ -51,19 +51,19 @@ static void* work(void* argument) {
     w->fail = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
     while (atomic_load(&left) > 0) {
         operation_t operation = operations[below(w, sizeof(operations) / sizeof(*operations))];
-        struct known* known = &w->known[below(w, PRIVATE_FILES)];
+        struct private_file* file = &w->files[below(w, PRIVATE_FILES)];
 
         if (one_in(w, 60))
-            reopen(w, known);
+            reopen(w, file);
         else if (one_in(w, 60))
             replace(w);
         else if (one_in(w, 4) && operation != op_events)
             operation(w, shared[below(w, SHARED_FILES)], NULL);
         else /* most calls need a telemetry */
-            (known->count || !one_in(w, 3) ? operation : op_add)(w, known->fd, known);
+            (file->count || !one_in(w, 3) ? operation : op_add)(w, file->fd, file);
     }
     for (i = 0; i < PRIVATE_FILES; i++)
-        close(w->known[i].fd);
+        close(w->files[i].fd);
     if (w->arena)
         munmap(w->arena, ARENA_BYTES);
     munmap(w->values, VALUES_BYTES);
@@ -103,8 +103,8 @@ static void init(struct worker* w, unsigned int number, uint64_t seed) {
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     CHECK(w->values != MAP_FAILED);
     for (i = 0; i < PRIVATE_FILES; i++)
-        w->known[i] =
-            (struct known){.fd = open_node(O_NONBLOCK), .record = sizeof(struct anemone_event)};
+        w->files[i] = (struct private_file){.fd = open_node(O_NONBLOCK),
+                                            .record = sizeof(struct anemone_event)};
 }
 
 static struct anemone_info information(void) {
@@ -141,7 +141,7 @@ static int all_is_free(void) {
 }
 
 int main(int argc, char** argv) {
-    static struct worker workers[THREADS_MOST + 1];
+    static struct worker workers[THREADS_MAX + 1];
     unsigned int threads = argc > 4 ? atoi(argv[4]) : 3, i;
     uint64_t seed = argc > 2 ? strtoull(argv[1], NULL, 0) : 0;
     struct sigaction action = {.sa_handler = interrupted};
@@ -150,8 +150,8 @@ int main(int argc, char** argv) {
 
     if (argc == 2 && !strcmp(argv[1], "ended"))
         return all_is_free();
-    if (argc < 4 || !threads || threads > THREADS_MOST)
-        fail("usage: fuzz SEED CALLS SECONDS [THREADS, to %d]", THREADS_MOST);
+    if (argc < 4 || !threads || threads > THREADS_MAX)
+        fail("usage: fuzz SEED CALLS SECONDS [THREADS, to %d]", THREADS_MAX);
     asked = atol(argv[2]);
     atomic_store(&left, asked);
     printf("fuzz %llu %s %s %u\n", (unsigned long long)seed, argv[2], argv[3], threads);
@@ -183,7 +183,7 @@ int main(int argc, char** argv) {
         /* The waiting thread holds the file until it is interrupted. */
         pthread_kill(workers[threads].thread, SIGUSR1);
         usleep(10000);
-        CHECK(dup2(workers[threads].known[0].fd, shared[i]) >= 0);
+        CHECK(dup2(workers[threads].files[0].fd, shared[i]) >= 0);
     }
     while (pthread_tryjoin_np(workers[threads].thread, NULL)) {
         pthread_kill(workers[threads].thread, SIGUSR1);
@@ -192,7 +192,7 @@ int main(int argc, char** argv) {
     for (i = 0; i < SHARED_FILES; i++)
         close(shared[i]);
     for (i = 0; i < PRIVATE_FILES; i++)
-        close(workers[threads].known[i].fd);
+        close(workers[threads].files[i].fd);
     device = information();
     report(asked);
     fflush(stdout);

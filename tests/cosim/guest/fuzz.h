@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the headers of fuzz.c: workers, what they know of their telemetries, and one call. */
+/* Shared by the headers of fuzz.c: workers, the telemetries that they remember, and one call. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -19,7 +19,7 @@
 #define MEMORY_BYTES (1ULL << 34)
 #define HOT_KEYS 64 /* keys that the host accesses */
 #define TRACE 24
-#define RECORD_MOST 64 /* maximum bytes of a requested event record */
+#define RECORD_MAX 64 /* maximum bytes of a requested event record */
 #define REQUESTS 11
 #define VALUES_BYTES (16 << 20) /* an 8-bit counter of every pipeline and channel */
 
@@ -31,7 +31,7 @@ struct telemetry {
     uint32_t turns; /* number of keys in its rotation; 0: none */
 };
 
-struct known {
+struct private_file {
     int fd;
     unsigned int record; /* bytes of an event record */
     unsigned int count;
@@ -42,7 +42,7 @@ struct worker {
     unsigned int number;
     uint64_t state; /* state of the random numbers */
     pthread_t thread;
-    struct known known[PRIVATE_FILES];
+    struct private_file files[PRIVATE_FILES];
     uint64_t* values; /* room for all counters of the device */
     char* arena;      /* pages for entries; NULL: none */
     int fail;         /* /proc/thread-self/fail-nth, or -1 */
@@ -199,7 +199,7 @@ static inline int misshapen(struct worker* w, int fd, unsigned long request, con
     case 1: /* of a newer one */
         copy.size = size + below(w, 4096 - size + 1);
         break;
-    case 2: /* larger than is known */
+    case 2: /* larger than the driver knows */
         copy.size = size + 8 + below(w, 256);
         copy.byte[size + below(w, copy.size - size)] = 1 + below(w, 255);
         expected = E2BIG;
@@ -218,7 +218,7 @@ static inline int misshapen(struct worker* w, int fd, unsigned long request, con
     }
     error = call(w, fd, request, &copy);
     EXPECT(w, !expected || error == expected);
-    /* Nobody knows the id of what it added. */
+    /* No worker remembers an added telemetry. */
     if (!error && _IOC_NR(request) == _IOC_NR(ANEMONE_ADD))
         call(w, fd, ANEMONE_REMOVE,
              &(struct anemone_id){.size = sizeof(struct anemone_id),

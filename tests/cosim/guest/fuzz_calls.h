@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The calls of fuzz.c. On a file of the worker's own the results are checked against what it knows;
- * on a file that all workers share (known = NULL) they are not.
+ * The calls of fuzz.c. On a worker's private file the results are checked against the telemetries
+ * that it remembers; on a file that all workers share (file = NULL) they are not.
  */
 #ifndef FUZZ_CALLS_H
 #define FUZZ_CALLS_H
@@ -12,21 +12,21 @@
 
 #include "fuzz_rules.h"
 
-#define READ_MOST 512 /* usual maximum of counters to read, because a line takes long */
+#define READ_MAX 512 /* usual maximum of counters to read, because a line takes long */
 #define ENTRIES 64
 
 /* --- Telemetries of a file --- */
 
-static inline struct telemetry* choose(struct worker* w, struct known* known) {
-    return known && known->count ? &known->telemetry[below(w, known->count)] : NULL;
+static inline struct telemetry* choose(struct worker* w, struct private_file* file) {
+    return file && file->count ? &file->telemetry[below(w, file->count)] : NULL;
 }
 
-static inline struct telemetry* find(struct known* known, uint32_t id) {
+static inline struct telemetry* find(struct private_file* file, uint32_t id) {
     unsigned int i;
 
-    for (i = 0; i < known->count; i++)
-        if (known->telemetry[i].id == id)
-            return &known->telemetry[i];
+    for (i = 0; i < file->count; i++)
+        if (file->telemetry[i].id == id)
+            return &file->telemetry[i];
     return NULL;
 }
 
@@ -38,20 +38,20 @@ static inline uint32_t id_of(struct worker* w, const struct telemetry* telemetry
 }
 
 /* The telemetry that a call was made for. An id of another file does not exist. */
-static inline struct telemetry* telemetry_of(struct worker* w, struct known* known, uint32_t id,
-                                             int error) {
-    struct telemetry* telemetry = known ? find(known, id) : NULL;
+static inline struct telemetry* telemetry_of(struct worker* w, struct private_file* file,
+                                             uint32_t id, int error) {
+    struct telemetry* telemetry = file ? find(file, id) : NULL;
 
-    if (known && !telemetry)
+    if (file && !telemetry)
         EXPECT(w, error == ENOENT);
     return telemetry;
 }
 
-static inline void forget(struct known* known, struct telemetry* telemetry) {
-    *telemetry = known->telemetry[--known->count];
+static inline void forget(struct private_file* file, struct telemetry* telemetry) {
+    *telemetry = file->telemetry[--file->count];
 }
 
-static inline void op_info(struct worker* w, int fd, struct known* known) {
+static inline void op_info(struct worker* w, int fd, struct private_file* file) {
     struct anemone_info info = {.size = sizeof(info)};
 
     if (one_in(w, 8)) {
@@ -60,15 +60,15 @@ static inline void op_info(struct worker* w, int fd, struct known* known) {
     }
     EXPECT(w, !call(w, fd, ANEMONE_INFO, &info) || w->failed);
     EXPECT(w, !(info.flags & ANEMONE_INFO_FAILED) && info.pipelines_free <= info.pipelines);
-    (void)known;
+    (void)file;
 }
 
-static inline void remember(struct worker* w, struct known* known, const struct anemone_add* add,
-                            bool tagged, uint64_t value) {
-    EXPECT(w, add->id && !find(known, add->id));
+static inline void remember(struct worker* w, struct private_file* file,
+                            const struct anemone_add* add, bool tagged, uint64_t value) {
+    EXPECT(w, add->id && !find(file, add->id));
     EXPECT(w, add->regions && add->region_counters && add->granule && add->pipelines);
     EXPECT(w, !add->spec.regions || add->regions == add->spec.regions);
-    known->telemetry[known->count++] = (struct telemetry){
+    file->telemetry[file->count++] = (struct telemetry){
         .id = add->id,
         .regions = add->regions,
         .counters = add->region_counters,
@@ -79,7 +79,7 @@ static inline void remember(struct worker* w, struct known* known, const struct 
     };
 }
 
-static inline void op_add(struct worker* w, int fd, struct known* known) {
+static inline void op_add(struct worker* w, int fd, struct private_file* file) {
     struct anemone_add add = {.size = sizeof(add)};
     bool tagged = one_in(w, 2), valid = !one_in(w, 4);
     uint64_t value = 0;
@@ -94,25 +94,25 @@ static inline void op_add(struct worker* w, int fd, struct known* known) {
         misshapen(w, fd, ANEMONE_ADD, &add, sizeof(add));
         return;
     }
-    if (known && known->count == TELEMETRIES)
+    if (file && file->count == TELEMETRIES)
         return;
     error = call(w, fd, ANEMONE_ADD, &add);
     if (error && !w->failed)
         EXPECT(w, memchr(add.reason, '\0', sizeof(add.reason)) && add.reason[0]);
-    if (!error && known)
-        remember(w, known, &add, tagged && valid, value);
+    if (!error && file)
+        remember(w, file, &add, tagged && valid, value);
 }
 
-static inline void op_remove(struct worker* w, int fd, struct known* known) {
-    struct telemetry* telemetry = choose(w, known);
+static inline void op_remove(struct worker* w, int fd, struct private_file* file) {
+    struct telemetry* telemetry = choose(w, file);
     struct anemone_id id = {.size = sizeof(id), .id = id_of(w, telemetry)};
     int error = call(w, fd, ANEMONE_REMOVE, &id);
 
-    telemetry = telemetry_of(w, known, id.id, error);
+    telemetry = telemetry_of(w, file, id.id, error);
     if (telemetry) {
         EXPECT(w, !error || w->failed);
         if (!error)
-            forget(known, telemetry);
+            forget(file, telemetry);
     }
 }
 
@@ -126,8 +126,8 @@ static inline bool in_memory(const struct anemone_spec* spec, uint64_t key) {
            (key >= first >> field->shift && key <= (first + bytes - 1) >> field->shift);
 }
 
-static inline void op_map(struct worker* w, int fd, struct known* known) {
-    struct telemetry* telemetry = choose(w, known);
+static inline void op_map(struct worker* w, int fd, struct private_file* file) {
+    struct telemetry* telemetry = choose(w, file);
     struct anemone_entry entries[ENTRIES] = {0};
     struct anemone_map map = {.size = sizeof(map), .id = id_of(w, telemetry)};
     uint32_t regions = telemetry ? telemetry->regions : 64, i, good;
@@ -150,7 +150,7 @@ static inline void op_map(struct worker* w, int fd, struct known* known) {
         return;
     }
     error = call(w, fd, ANEMONE_MAP, &map);
-    telemetry = telemetry_of(w, known, map.id, error);
+    telemetry = telemetry_of(w, file, map.id, error);
     /* It may be another telemetry than was chosen, with fewer regions. */
     valid = valid && telemetry && regions <= telemetry->regions;
     if (telemetry && telemetry->turns)
@@ -186,14 +186,14 @@ static inline void choose_range(struct worker* w, const struct telemetry* teleme
     read->first = below(w, all);
     read->first -= read->first % telemetry->granule;
     read->count = below(w, all - read->first + 1);
-    if (read->count > READ_MOST)
-        read->count = READ_MOST;
+    if (read->count > READ_MAX)
+        read->count = READ_MAX;
     if (read->first + read->count != all)
         read->count -= read->count % telemetry->granule;
 }
 
-static inline void op_read(struct worker* w, int fd, struct known* known) {
-    struct telemetry* telemetry = choose(w, known);
+static inline void op_read(struct worker* w, int fd, struct private_file* file) {
+    struct telemetry* telemetry = choose(w, file);
     struct anemone_read read = {.size = sizeof(read), .id = id_of(w, telemetry)};
     bool valid = telemetry && !one_in(w, 3);
     int error;
@@ -203,7 +203,7 @@ static inline void op_read(struct worker* w, int fd, struct known* known) {
     if (telemetry)
         choose_range(w, telemetry, &read);
     else
-        read.count = below(w, READ_MOST);
+        read.count = below(w, READ_MAX);
     if (!valid) {
         if (one_in(w, 2))
             read.first = edge_value(w);
@@ -212,14 +212,14 @@ static inline void op_read(struct worker* w, int fd, struct known* known) {
         else if (one_in(w, 8))
             read.pad = 1;
         else /* past the end, or partial lines */
-            read.count = one_in(w, 2) ? ~0U - below(w, 8) : below(w, READ_MOST);
+            read.count = one_in(w, 2) ? ~0U - below(w, 8) : below(w, READ_MAX);
     }
     if (read.values != (uintptr_t)w->values || one_in(w, 16)) {
         misshapen(w, fd, ANEMONE_READ, &read, sizeof(read));
         return;
     }
     error = call(w, fd, ANEMONE_READ, &read);
-    telemetry = telemetry_of(w, known, read.id, error);
+    telemetry = telemetry_of(w, file, read.id, error);
     if (!telemetry)
         return;
     if (valid && telemetry->turns && !(read.flags & ANEMONE_READ_SNAPSHOT))
@@ -232,8 +232,8 @@ static inline void op_read(struct worker* w, int fd, struct known* known) {
                          (read.flags & ANEMONE_READ_CHANNELS ? device.channels : 1));
 }
 
-static inline void op_status(struct worker* w, int fd, struct known* known) {
-    struct telemetry* telemetry = choose(w, known);
+static inline void op_status(struct worker* w, int fd, struct private_file* file) {
+    struct telemetry* telemetry = choose(w, file);
     struct anemone_status status = {.size = sizeof(status), .id = id_of(w, telemetry)};
     int error;
 
@@ -242,7 +242,7 @@ static inline void op_status(struct worker* w, int fd, struct known* known) {
         return;
     }
     error = call(w, fd, ANEMONE_STATUS, &status);
-    telemetry = telemetry_of(w, known, status.id, error);
+    telemetry = telemetry_of(w, file, status.id, error);
     if (!telemetry || error)
         return;
     EXPECT(w, status.mapped <= device.table && status.out_of_range <= status.matched);
@@ -251,8 +251,8 @@ static inline void op_status(struct worker* w, int fd, struct known* known) {
 
 /* --- Events --- */
 
-static inline void op_eventfd(struct worker* w, int fd, struct known* known) {
-    struct telemetry* telemetry = choose(w, known);
+static inline void op_eventfd(struct worker* w, int fd, struct private_file* file) {
+    struct telemetry* telemetry = choose(w, file);
     struct anemone_eventfd eventfd_ = {.size = sizeof(eventfd_), .id = id_of(w, telemetry)};
     int count = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), error;
 
@@ -261,28 +261,28 @@ static inline void op_eventfd(struct worker* w, int fd, struct known* known) {
     if (one_in(w, 8))
         misshapen(w, fd, ANEMONE_EVENTFD, &eventfd_, sizeof(eventfd_));
     error = call(w, fd, ANEMONE_EVENTFD, &eventfd_);
-    if (telemetry_of(w, known, eventfd_.id, error) && (eventfd_.fd == count || eventfd_.fd == -1))
+    if (telemetry_of(w, file, eventfd_.id, error) && (eventfd_.fd == count || eventfd_.fd == -1))
         EXPECT(w, !error || w->failed);
     close(count); /* before anything is signalled */
 }
 
 static inline void check_event(struct worker* w, const struct anemone_event* event,
-                               struct known* known) {
-    struct telemetry* telemetry = known ? find(known, event->id) : NULL;
+                               struct private_file* file) {
+    struct telemetry* telemetry = file ? find(file, event->id) : NULL;
 
     EXPECT(w, event->time_ns && event->channel < device.channels);
     if (event->type == ANEMONE_EVENT_MORE_LOST)
         return;
     EXPECT(w, event->id && event->type <= ANEMONE_EVENT_LOST);
-    EXPECT(w, !known || (telemetry && (telemetry->spec.notify.op || event->type) &&
-                         event->counter < total(telemetry)));
+    EXPECT(w, !file || (telemetry && (telemetry->spec.notify.op || event->type) &&
+                        event->counter < total(telemetry)));
 }
 
-static inline void op_events(struct worker* w, int fd, struct known* known) {
+static inline void op_events(struct worker* w, int fd, struct private_file* file) {
     struct anemone_record events[8];
     struct pollfd one = {.fd = fd, .events = POLLIN | POLLOUT | POLLPRI};
     size_t size = one_in(w, 8) ? below(w, sizeof(events)) : sizeof(events);
-    size_t record = known ? known->record : sizeof(struct anemone_event);
+    size_t record = file ? file->record : sizeof(struct anemone_event);
     ssize_t got, i;
     void* into;
 
@@ -300,28 +300,28 @@ static inline void op_events(struct worker* w, int fd, struct known* known) {
     EXPECT(w, got > 0 || errno == EAGAIN || errno == EFAULT || errno == EINTR);
     EXPECT(w, got <= 0 || got % record == 0);
     for (i = 0; i < got / (ssize_t)record; i++)
-        check_event(w, (void*)((char*)events + i * record), known);
+        check_event(w, (void*)((char*)events + i * record), file);
 }
 
-static inline void op_records(struct worker* w, int fd, struct known* known) {
+static inline void op_records(struct worker* w, int fd, struct private_file* file) {
     struct anemone_events events = {.size = sizeof(events),
-                                    .record = 24 + 8 * below(w, (RECORD_MOST - 24) / 8 + 1),
+                                    .record = 24 + 8 * below(w, (RECORD_MAX - 24) / 8 + 1),
                                     .flags = below(w, 2)};
 
-    if (!known) /* its workers would not know of the change */
+    if (!file) /* its workers would not know of the change */
         return;
     if (one_in(w, 4)) /* the number may be valid, so another call follows */
         misshapen(w, fd, ANEMONE_EVENTS, &events, sizeof(events));
     EXPECT(w, !call(w, fd, ANEMONE_EVENTS, &events));
     EXPECT(w, events.known == sizeof(struct anemone_record));
-    known->record = events.record;
+    file->record = events.record;
 }
 
 /* --- Rotation --- */
 
-static inline void op_rotate(struct worker* w, int fd, struct known* known) {
+static inline void op_rotate(struct worker* w, int fd, struct private_file* file) {
     static __thread uint64_t keys[512];
-    struct telemetry* telemetry = choose(w, known);
+    struct telemetry* telemetry = choose(w, file);
     struct anemone_rotate rotate = {.size = sizeof(rotate), .id = id_of(w, telemetry)};
     uint32_t i;
     int error;
@@ -339,7 +339,7 @@ static inline void op_rotate(struct worker* w, int fd, struct known* known) {
     if (rotate.count > 512)
         rotate.keys = 0x7fffffffe000;
     error = call(w, fd, ANEMONE_ROTATE, &rotate);
-    telemetry = telemetry_of(w, known, rotate.id, error);
+    telemetry = telemetry_of(w, file, rotate.id, error);
     if (!telemetry)
         return;
     EXPECT(w, rotate.count || error == (telemetry->turns ? 0 : ENOENT));
@@ -348,8 +348,8 @@ static inline void op_rotate(struct worker* w, int fd, struct known* known) {
         telemetry->turns = rotate.count;
 }
 
-static inline void op_turn(struct worker* w, int fd, struct known* known) {
-    struct telemetry* telemetry = choose(w, known);
+static inline void op_turn(struct worker* w, int fd, struct private_file* file) {
+    struct telemetry* telemetry = choose(w, file);
     struct anemone_turn turn = {.size = sizeof(turn), .id = id_of(w, telemetry)};
     uint32_t counters = telemetry ? telemetry->counters : 1;
     int error;
@@ -363,7 +363,7 @@ static inline void op_turn(struct worker* w, int fd, struct known* known) {
         return;
     }
     error = call(w, fd, ANEMONE_TURN, &turn);
-    telemetry = telemetry_of(w, known, turn.id, error);
+    telemetry = telemetry_of(w, file, turn.id, error);
     if (!telemetry || w->failed)
         return;
     if (turn.count > telemetry->counters || (telemetry->turns && turn.index >= telemetry->turns))
@@ -401,15 +401,15 @@ static inline void check_snapshot(struct worker* w, int fd, const struct telemet
         munmap((void*)seen, size);
 }
 
-static inline void op_snapshot(struct worker* w, int fd, struct known* known) {
-    struct telemetry* telemetry = choose(w, known);
+static inline void op_snapshot(struct worker* w, int fd, struct private_file* file) {
+    struct telemetry* telemetry = choose(w, file);
     struct anemone_id id = {.size = sizeof(id), .id = id_of(w, telemetry)};
     uint64_t offset = ANEMONE_SNAPSHOT_OFFSET(id.id) | (one_in(w, 4) ? below(w, 1 << 20) << 12 : 0);
     int protection = one_in(w, 3) ? PROT_READ | PROT_WRITE : PROT_READ, error;
     size_t size = one_in(w, 8) ? 1ULL << below(w, 34) : 4096;
     void* seen;
 
-    if (telemetry && total(telemetry) <= 8 * READ_MOST && one_in(w, 2)) {
+    if (telemetry && total(telemetry) <= 8 * READ_MAX && one_in(w, 2)) {
         struct telemetry one = *telemetry;
 
         check_snapshot(w, fd, &one);
@@ -417,14 +417,14 @@ static inline void op_snapshot(struct worker* w, int fd, struct known* known) {
         if (call(w, fd, ANEMONE_STATUS,
                  &(struct anemone_status){.size = sizeof(struct anemone_status), .id = one.id}) ==
             ENOENT)
-            forget(known, telemetry);
+            forget(file, telemetry);
         return;
     }
     atomic_fetch_sub(&left, 1);
     seen = mmap(NULL, size, protection, one_in(w, 2) ? MAP_SHARED : MAP_PRIVATE, fd, offset);
     note(w, "fd %d mmap of %zu at %#llx", fd, size, (unsigned long long)offset);
     if (seen != MAP_FAILED) {
-        EXPECT(w, protection == PROT_READ && (!known || find(known, id.id)));
+        EXPECT(w, protection == PROT_READ && (!file || find(file, id.id)));
         munmap(seen, size);
     } else {
         EXPECT(w, errno == EPERM || errno == ENXIO || errno == EINVAL || errno == ENOMEM ||
@@ -433,12 +433,12 @@ static inline void op_snapshot(struct worker* w, int fd, struct known* known) {
                protection == PROT_READ || errno == EPERM || errno == ENOMEM || errno == EOVERFLOW);
     }
     error = call(w, fd, ANEMONE_SNAPSHOT, &id);
-    telemetry_of(w, known, id.id, error);
+    telemetry_of(w, file, id.id, error);
 }
 
 /* --- Numbers that are no calls --- */
 
-static inline void op_number(struct worker* w, int fd, struct known* known) {
+static inline void op_number(struct worker* w, int fd, struct private_file* file) {
     uint64_t argument[64] = {8};
     unsigned long request =
         one_in(w, 2) ? any(w) : _IOWR(ANEMONE_IOC, REQUESTS + below(w, 246), int);
@@ -449,7 +449,7 @@ static inline void op_number(struct worker* w, int fd, struct known* known) {
     /* Some numbers are valid for every file, such as FIOCLEX. */
     if (_IOC_TYPE(request) == ANEMONE_IOC)
         EXPECT(w, ioctl(fd, request, argument) && errno == ENOTTY);
-    (void)known;
+    (void)file;
 }
 
 #endif

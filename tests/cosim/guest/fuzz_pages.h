@@ -121,7 +121,8 @@ static inline void count_exclusive(unsigned int shift) {
             atomic_fetch_add(&exclusive_counted[i], 1);
 }
 
-static inline struct telemetry* host_telemetry(struct worker* w, int fd, struct known* known) {
+static inline struct telemetry* host_telemetry(struct worker* w, int fd,
+                                               struct private_file* file) {
     struct anemone_add add = {.size = sizeof(add), .spec = valid_spec(w, true)};
     uint8_t shift = key_shifts[below(w, KEY_SHIFTS)];
     bool tagged = one_in(w, 2);
@@ -138,10 +139,10 @@ static inline struct telemetry* host_telemetry(struct worker* w, int fd, struct 
     add.spec.translation.sub.mask = 0;
     if (tagged)
         value = tag(w, &add.spec);
-    if (known->count == TELEMETRIES || call(w, fd, ANEMONE_ADD, &add))
+    if (file->count == TELEMETRIES || call(w, fd, ANEMONE_ADD, &add))
         return NULL;
-    remember(w, known, &add, tagged, value);
-    return &known->telemetry[known->count - 1];
+    remember(w, file, &add, tagged, value);
+    return &file->telemetry[file->count - 1];
 }
 
 /* Maps pages of the arena; an error is that of the first page that cannot be mapped. */
@@ -170,20 +171,20 @@ static inline void map_pages(struct worker* w, int fd, const struct telemetry* t
     EXPECT(w, map.done <= map.count);
 }
 
-static inline void op_pages(struct worker* w, int fd, struct known* known) {
-    struct telemetry* telemetry = choose(w, known);
+static inline void op_pages(struct worker* w, int fd, struct private_file* file) {
+    struct telemetry* telemetry = choose(w, file);
     struct anemone_status status = {.size = sizeof(status)};
     bool fresh = !telemetry || telemetry->turns || !(telemetry->spec.flags & ANEMONE_SPEC_HOST) ||
                  telemetry->spec.translation.primary.shift == HUGE_SHIFT;
     unsigned int times = 1 + below(w, 4);
     bool whole;
 
-    if (!known)
+    if (!file)
         return;
     if (!w->arena)
         w->arena = new_arena(w);
     if (fresh)
-        telemetry = host_telemetry(w, fd, known);
+        telemetry = host_telemetry(w, fd, file);
     if (!telemetry)
         return;
     status.id = telemetry->id;
@@ -262,7 +263,7 @@ static inline void only_perfmon(struct worker* w, int fd) {
     CHILD(map_arena_pages(w, fd, &map));
 }
 
-static inline void op_child(struct worker* w, int fd, struct known* known) {
+static inline void op_child(struct worker* w, int fd, struct private_file* file) {
     bool perfmon = one_in(w, 2);
     pid_t child = fork();
     int status, fresh;
@@ -288,7 +289,7 @@ static inline void op_child(struct worker* w, int fd, struct known* known) {
         ;
     note(w, "child with %s: %#x", perfmon ? "CAP_PERFMON" : "no rights", status);
     EXPECT(w, !status);
-    (void)known;
+    (void)file;
 }
 
 #endif

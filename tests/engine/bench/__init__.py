@@ -4,6 +4,6 @@
 sizes      the hardware builds          build      RTL and simulator, built on demand
 script     what is put on the ports     rules      random rules
 traffic    random scripts               reference  what the contract says must come out
-coverage   which situations were met    driver     plays a script and compares, cycle by cycle
+coverage   which situations occurred    driver     runs a plan and compares, cycle by cycle
 directed, campaign   the cocotb tests   simulate   runs them
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """cocotb test of many seeds of one build; each starts with a reset during the one before.
 
-Reads BENCH_SIZE, BENCH_PARAMS and the variables that `play_seeds` reads.
+Reads BENCH_SIZE, BENCH_PARAMS and the variables that `run_seeds` reads.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import cocotb
 
-from tests.bench.seeds import play_seeds
+from tests.bench.seeds import run_seeds
 from tests.engine.bench.coverage import Cover
 from tests.engine.bench.driver import Driver
 from tests.engine.bench.reference import Reference
@@ -36,15 +36,15 @@ async def seeds(dut: Any) -> None:
     assert timing.read == params["read_latency"], timing
     cover: Cover = Counter()
 
-    async def play(seed: int) -> Counter[str]:
+    async def run_seed(seed: int) -> Counter[str]:
         totals: Counter[str] = Counter()
         cut = False
         for script in random_scripts(seed, size, CYCLES):
             reference = Reference(size, timing, cover, script, Random(~seed), after_cut=cut)
             plan = reference.run()
-            await driver.play(plan)
+            await driver.run_plan(plan)
             cut = not script.snapshot
             totals.update(events=plan.events, reads=plan.reads, cycles=len(plan.drives))
         return totals
 
-    await play_seeds(size.name, cover, ("events", "reads"), play)
+    await run_seeds(size.name, cover, ("events", "reads"), run_seed)

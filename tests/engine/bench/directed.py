@@ -126,13 +126,13 @@ def counting(cycles: int, effect: str, **fields: Any) -> tuple[Script, int]:
     return script, script.reset + SIZE.clear_cycles + 20
 
 
-async def play(dut: Any, script: Script) -> tuple[Any, Counter[str]]:
-    """Plays a script. Returns the plan and the coverage."""
+async def run_script(dut: Any, script: Script) -> tuple[Any, Counter[str]]:
+    """Run a script. Returns the plan and the coverage."""
     cover: Counter[str] = Counter()
     driver = Driver(dut, SIZE)
     driver.start()
     plan = Reference(SIZE, await driver.calibrate(), cover, script, Random(1)).run()
-    await driver.play(plan)
+    await driver.run_plan(plan)
     return plan, cover
 
 
@@ -143,7 +143,7 @@ async def serial_rmw_with_an_event_every_cycle(dut: Any) -> None:
     stop = script.cycles - 50
     script.events[0][start + 1 : stop] = [(0, 0)] * (stop - start - 1)
     script.reads[0] = [Read(start, 0, 0, True), Read(start + 1, 0, 0, False)]
-    plan, cover = await play(dut, script)
+    plan, cover = await run_script(dut, script)
     count = stop - start - 1
     answers = [line.words for lines in plan.lines.values() for line in lines if line.channel == 0]
     assert answers[0] == first() and answers[1] == [1 + count, *[1] * 7], answers[:2]
@@ -223,7 +223,7 @@ async def full_rate_with_reads_in_the_gaps(dut: Any) -> None:
                 script.events[c][t] = (rng.choice((0, 128, 3 * LINE)) + 64 * c, 1)
             else:
                 script.reads[c].append(Read(t, 0, rng.choice((0, 3)), rng.random() < 0.5))
-    plan, cover = await play(dut, script)
+    plan, cover = await run_script(dut, script)
     used = plan.events + sum(len(reads) for reads in script.reads)
     assert used == 2 * (script.cycles - start)
     assert cover["run/full rate"] >= 8 and cover["run/reads in every gap"] >= 2

@@ -10,7 +10,15 @@ from typing import Any
 import cocotb
 
 from anemone.telemetry.rules import Rule
-from tests.engine.bench.directed import COUNT, PARAMS, SIZE, counting, directed_test, first, play
+from tests.engine.bench.directed import (
+    COUNT,
+    PARAMS,
+    SIZE,
+    counting,
+    directed_test,
+    first,
+    run_script,
+)
 from tests.engine.bench.directed_driver import DirectedDriver
 from tests.engine.bench.parity import BITS, flip, upset
 from tests.engine.bench.script import Event, Take, registers
@@ -66,7 +74,7 @@ async def acknowledges_at_full_rate(dut: Any) -> None:
         if t % 50 < 40:
             script.events[0][t] = (0, 0)
     script.takes[0] = [Take(start, 0, 0, first(3, 1)) for _ in range(80)]
-    plan, cover = await play(dut, script)
+    plan, cover = await run_script(dut, script)
     taken = cover["channel/0/take"]
     assert 30 < taken < 80 and cover["queue/20"]
     answers = [line.words for lines in plan.lines.values() for line in lines]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plays plans on the engine's ports and compares the outputs cycle by cycle.
+"""Runs plans on the engine's ports and compares the outputs cycle by cycle.
 
 The whole plan is known in advance, so a cycle costs one wake-up. At the rising edge cocotb still
 sees the settled values of the cycle: all outputs are compared and the next cycle's inputs are
@@ -96,8 +96,8 @@ class Driver:
             steps.append(step)
         return steps
 
-    async def play(self, plan: Plan) -> None:
-        """Play a plan from its first cycle to its last. Raises Difference."""
+    async def run_plan(self, plan: Plan) -> None:
+        """Run a plan from its first cycle to its last. Raises Difference."""
         edge, strobes, lines, status = self.edge, self._strobes, plan.lines, plan.status
         for t, (step, expected) in enumerate(zip(self._steps(plan), plan.strobes, strict=True)):
             for function, value in step:
@@ -115,9 +115,9 @@ class Driver:
                         self._differ(plan, t, name, self.get(name), value)
 
     def _compare_strobes(self, plan: Plan, t: int, seen: list[int]) -> None:
-        for name, got, wanted in zip(self._strobe_names, seen, plan.strobes[t], strict=True):
-            if wanted is not None and got != wanted:
-                self._differ(plan, t, name, got, wanted)
+        for name, got, expected in zip(self._strobe_names, seen, plan.strobes[t], strict=True):
+            if expected is not None and got != expected:
+                self._differ(plan, t, name, got, expected)
 
     def _compare_line(self, plan: Plan, line: Line) -> None:
         got = [int(word(), 2) for word in self._words[line.channel]]
@@ -126,11 +126,11 @@ class Driver:
             return
         same = all(g == w or (line.either and g == 0) for g, w in zip(got, line.words, strict=True))
         if not same or poison != int(line.poison):
-            wanted = f"{_hex(line.words)} poison {int(line.poison)} of pipeline {line.pipeline}"
+            expected = f"{_hex(line.words)} poison {int(line.poison)} of pipeline {line.pipeline}"
             name = f"lines_{line.channel}"
-            self._differ(plan, line.at, name, f"{_hex(got)} poison {poison}", wanted)
+            self._differ(plan, line.at, name, f"{_hex(got)} poison {poison}", expected)
 
-    def _differ(self, plan: Plan, t: int, name: str, got: object, wanted: object) -> None:
+    def _differ(self, plan: Plan, t: int, name: str, got: object, expected: object) -> None:
         before = []
         for cycle in range(max(0, t - SHOWN), t + 1):
             now = dict(plan.drives[cycle])
@@ -138,7 +138,7 @@ class Driver:
             shown = [f"{k}={v:#x}" for k, v in kept.items() if _shown(k, now)]
             before.append(f"  {cycle}: {' '.join(shown)}")
         raise Difference(
-            f"cycle {t}: {name} is {got}, not {wanted}; the inputs up to then:\n"
+            f"cycle {t}: {name} is {got}, not {expected}; the inputs up to then:\n"
             + "\n".join(before)
         )
 
@@ -180,21 +180,21 @@ class Driver:
         return Timing(loading["rule_ready"], read["lines_0_valid"], *shown, take)
 
     async def _until(
-        self, drive: dict[str, int], wanted: dict[str, int], hold: bool = False
+        self, drive: dict[str, int], expected: dict[str, int], hold: bool = False
     ) -> dict[str, int]:
-        """Drive inputs for one cycle, or until all of `wanted` shows. Returns the cycle of each."""
+        """Drive inputs for a cycle, or until all of `expected` shows. Returns the cycle of each."""
         seen: dict[str, int] = {}
         self.set(**drive)
         for t in range(40):
             await self.edge
-            for name, value in wanted.items():
+            for name, value in expected.items():
                 if self.get(name) == value:
                     seen.setdefault(name, t)
-            if not hold or len(seen) == len(wanted):
+            if not hold or len(seen) == len(expected):
                 self.set(**dict.fromkeys(drive, 0))
-            if len(seen) == len(wanted):
+            if len(seen) == len(expected):
                 return seen
-        raise Difference(f"of {wanted} only {seen} within 40 cycles of {drive}")
+        raise Difference(f"of {expected} only {seen} within 40 cycles of {drive}")
 
 
 def _shown(name: str, now: dict[str, int]) -> bool:

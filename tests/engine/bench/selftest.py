@@ -57,13 +57,13 @@ async def a_wrong_expectation_is_noticed(dut: Any) -> None:
     driver.start()
     timing = await driver.calibrate()
     plan = Reference(SIZE, timing, Cover(), random_script(3, SIZE, 1500), Random(3)).run()
-    await driver.play(plan)
+    await driver.run_plan(plan)
     strobes = [_strobe(at) for at in range(len(plan.strobes[0]))]
     for change in [*strobes, _word, _poison, _counter, _event]:
         wrong = deepcopy(plan)
         change(wrong)
         try:
-            await driver.play(wrong)
+            await driver.run_plan(wrong)
         except Difference:
             continue
         raise AssertionError(f"{change} went unnoticed")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The seeds of the engine's bench that `make test` plays: 270, about 1.3 M events."""
+"""The seeds of the engine's bench that `make test` runs: 270, about 1.3 M events."""
 
 from tests.bench.bench import Bench
 from tests.engine.bench.build import WORK, built

@@ -10,7 +10,7 @@ from tests.bench.build import ROOT, SIMULATORS, place, simulator
 from tests.expander.bench.sizes import Build
 
 WORK = SIMULATORS / "expander"
-SHORT = ("board", "agilex")  # few seeds are played of these
+SHORT = ("board", "agilex")  # they run few seeds
 # The board's wrapper, and a module that maps its pins to the bench's.
 AGILEX = [
     ROOT / "fpga" / "agilex" / "anemone_tap_pkg.sv",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """cocotb test: seeds of one build; each starts with a reset during the last one's traffic.
 
-Reads the environment variables BENCH_SIZE and those of `play_seeds`.
+Reads the environment variables BENCH_SIZE and those of `run_seeds`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import cocotb
 
-from tests.bench.seeds import play_seeds
+from tests.bench.seeds import run_seeds
 from tests.expander.bench.sizes import BUILDS
 from tests.expander.bench.tiered import environment_type
 
@@ -29,7 +29,7 @@ async def seeds(dut: Any) -> None:
     environment = environment_type(build)(dut, build, cover)
     await environment.start()
 
-    async def play(seed: int) -> Counter[str]:
+    async def run_seed(seed: int) -> Counter[str]:
         await environment.restart(seed)
         await environment.program()
         end = environment.t + CYCLES
@@ -45,4 +45,4 @@ async def seeds(dut: Any) -> None:
         counts = Counter(cycles=environment.t, events=environment.lockstep.events)
         return sum((scoreboard.counts for scoreboard in environment.scoreboards), counts)
 
-    await play_seeds(build.name, cover, ("beats", "lines"), play)
+    await run_seeds(build.name, cover, ("beats", "lines"), run_seed)

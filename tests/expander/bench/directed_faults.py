@@ -35,7 +35,7 @@ async def arm(host: Host, memory: FaultMemory, double: int = 0, channel: int = 0
     await host.set(registers.FAULT_CONTROL.offset, registers.FAULT_CONTROL.pack(inject=1))
 
 
-async def told(host: Host) -> tuple[int, int]:
+async def fault_counts(host: Host) -> tuple[int, int]:
     """The counts (corrected, uncorrected)."""
     await ClockCycles(host.dut.clock, 20)  # what comes with an answer is counted a little later
     counts = (registers.FAULTS_CORRECTED, registers.FAULTS_UNCORRECTED)
@@ -60,12 +60,12 @@ async def expect(
     host: Host, memory: FaultMemory, double: int, count: int = 1, **whose: int
 ) -> None:
     """Check the report of an injected fault, then clear it except for the counts."""
-    assert await told(host) == ((0, count) if double else (count, 0)), memory
+    assert await fault_counts(host) == ((0, count) if double else (count, 0)), memory
     assert await host.get(reg.ERROR_STATUS) & (CORRECTED | UNCORRECTED) == (
         UNCORRECTED if double else CORRECTED
     )
-    wanted = {"memory": memory, "uncorrected": double, "valid": 1} | whose
-    assert await first(host) == {name: value for name, value in wanted.items() if value}, memory
+    expected = {"memory": memory, "uncorrected": double, "valid": 1} | whose
+    assert await first(host) == {name: value for name, value in expected.items() if value}, memory
     await cleared(host)
 
 
@@ -87,14 +87,14 @@ async def order(host: Host, memory: FaultMemory, write: bool, double: int) -> No
     await arm(host, memory, double, channel=1)
     await access(host, write, 1)
     await access(host, write, 0)  # of the other channel
-    assert await told(host) == (0, 0)
+    assert await fault_counts(host) == (0, 0)
     await access(host, write, 1)
     await expect(host, memory, double, count=2, channel=1)
-    before = await told(host)
+    before = await fault_counts(host)
     for _ in range(3):
         await access(host, write, 1)
     # Corrected words are written back; uncorrectable ones are written unchanged with a valid code.
-    assert await told(host) == before
+    assert await fault_counts(host) == before
 
 
 @hosted
@@ -203,9 +203,9 @@ async def misses(host: Host, key: int, before: int) -> None:
     """Check that an access of the page is unmapped, reported and not counted."""
     await host.touch(0x1000 * key, 2)
     assert await host.get(reg.pipeline(0, reg.COUNTERS["unmapped"])) == before + 2
-    assert (await told(host))[1] == before + 2
-    wanted = {"memory": FaultMemory.TABLES, "uncorrected": 1, "set_valid": 1, "valid": 1}
-    assert await first(host) == wanted
+    assert (await fault_counts(host))[1] == before + 2
+    expected = {"memory": FaultMemory.TABLES, "uncorrected": 1, "set_valid": 1, "valid": 1}
+    assert await first(host) == expected
     entry = registers.FAULT_SET.unpack(await host.get(registers.FAULT_SET.offset))
     assert entry["line"] == key
 
@@ -224,8 +224,8 @@ async def flipped_bits_of_a_table(host: Host) -> None:
         await host.touch(0x3000)
         await host.map(0, (2, 10))
     await host.touch(0x2000, 4)
-    wanted = [COUNTED[0], COUNTED[1], COUNTED[2] + (4 << 32), COUNTED[3] + (2 << 48), *[0] * 4]
-    assert await host.line(0, 0) == wanted
+    expected = [COUNTED[0], COUNTED[1], COUNTED[2] + (4 << 32), COUNTED[3] + (2 << 48), *[0] * 4]
+    assert await host.line(0, 0) == expected
     assert await host.get(reg.pipeline(0, reg.COUNTERS["unmapped"])) == 4
 
 
@@ -239,7 +239,7 @@ async def a_bad_entry_amid_others(host: Host) -> None:
         await arm(host, FaultMemory.TABLES, 1)
         await host.map(0, (bad, bad))
         await host.memory[0].read(0, 64 * 8)
-        assert (await told(host))[1] == bad
+        assert (await fault_counts(host))[1] == bad
         entry = registers.FAULT_SET.unpack(await host.get(registers.FAULT_SET.offset))
         assert entry["line"] == bad
         await cleared(host)
@@ -276,10 +276,10 @@ async def one_that_is_not_corrected_goes_before_one_that_is(host: Host) -> None:
         await arm(host, FaultMemory.WRITE_ORDER, double, channel=double)
         for _ in range(2):
             await access(host, True, double)
-    assert await told(host) == (4, 4)
+    assert await fault_counts(host) == (4, 4)
     assert await host.get(reg.ERROR_STATUS) == CORRECTED | UNCORRECTED
-    wanted = {"memory": FaultMemory.WRITE_ORDER, "channel": 1, "uncorrected": 1, "valid": 1}
-    assert await first(host) == wanted
+    expected = {"memory": FaultMemory.WRITE_ORDER, "channel": 1, "uncorrected": 1, "valid": 1}
+    assert await first(host) == expected
     await cleared(host)
-    assert await told(host) == (4, 4)
+    assert await fault_counts(host) == (4, 4)
     assert (await host.get(registers.FAULTS_CORRECTED.offset)) == 4

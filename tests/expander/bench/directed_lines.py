@@ -78,10 +78,10 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
     ]
     flips, seed = 0, 1000
 
-    def met() -> bool:
+    def all_reported() -> bool:
         return all(faults.counts[memory, "corrected"] for memory in MEMORIES)
 
-    while flips < FLIPS or (not met() and seed < 1000 + SEEDS):
+    while flips < FLIPS or (not all_reported() and seed < 1000 + SEEDS):
         seed += 1
         await environment.restart(seed)
         await environment.program()
@@ -99,9 +99,13 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
         environment.scoreboards[0].counts["error corrected"] += corrected
         await environment.check()
         flips += flipper.flips
-    told = {f"{memory.name} {kind}": n for (memory, kind), n in sorted(faults.counts.items()) if n}
-    print(f"{flips} flips, {seed - 1000} seeds: {told}", flush=True)
-    assert met() and not any(faults.counts[memory, KINDS[1]] for memory in MEMORIES), told
+    summary = {
+        f"{memory.name} {kind}": n for (memory, kind), n in sorted(faults.counts.items()) if n
+    }
+    print(f"{flips} flips, {seed - 1000} seeds: {summary}", flush=True)
+    assert all_reported() and not any(faults.counts[memory, KINDS[1]] for memory in MEMORIES), (
+        summary
+    )
 
 
 async def injected(host: Host, memory: FaultMemory, double: int) -> None:
@@ -110,7 +114,7 @@ async def injected(host: Host, memory: FaultMemory, double: int) -> None:
     await arm(host, memory, double)
 
 
-async def told(host: Host) -> tuple[int, int, dict[str, int]]:
+async def status(host: Host) -> tuple[int, int, dict[str, int]]:
     """(corrected words, uncorrected words, the first fault)."""
     await ClockCycles(host.dut.clock, 20)  # what comes with an answer is counted a little later
     counts = [
@@ -129,11 +133,11 @@ async def one_flipped_bit_is_corrected_and_told(host: Host) -> None:
     for count, (memory, double) in enumerate(cases, 1):
         await injected(host, memory, double)
         assert await poisoned(host) == (COUNTED, False), memory.name
-        corrected, uncorrected, first = await told(host)
+        corrected, uncorrected, first = await status(host)
         assert (corrected, uncorrected) == (count, 0), memory.name
-        known = {"memory": memory, "channel": 0, "uncorrected": 0, "valid": 1}
-        known["id_valid"] = int(memory != FaultMemory.LINE_ORDER)
-        assert {name: first[name] for name in known} == known, (memory.name, first)
+        expected = {"memory": memory, "channel": 0, "uncorrected": 0, "valid": 1}
+        expected["id_valid"] = int(memory != FaultMemory.LINE_ORDER)
+        assert {name: first[name] for name in expected} == expected, (memory.name, first)
 
 
 @hosted
@@ -142,7 +146,7 @@ async def two_flipped_bits_of_a_line_are_poison(host: Host) -> None:
     await counted(host)
     await injected(host, FaultMemory.TELEMETRY_LINES, 1)
     assert (await poisoned(host))[1]
-    corrected, uncorrected, first = await told(host)
+    corrected, uncorrected, first = await status(host)
     assert (corrected, uncorrected) == (0, 1) and first["uncorrected"] and first["id_valid"]
     assert await poisoned(host) == (COUNTED, False)
 
@@ -158,7 +162,7 @@ async def two_flipped_bits_of_the_order_leave_no_line_to_be_trusted(host: Host) 
     for _ in range(HANGS):
         await RisingEdge(host.dut.clock)
     assert not lost.done() or lost.result()[1]
-    corrected, uncorrected, first = await told(host)
+    corrected, uncorrected, first = await status(host)
     assert (corrected, uncorrected) == (0, 1)
     assert first["memory"] == FaultMemory.LINE_ORDER and first["uncorrected"]
     # Of other ids, which do not wait for that one.

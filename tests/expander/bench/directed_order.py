@@ -13,9 +13,9 @@ from tests.expander.bench.environment import Environment
 
 LATENCY = 17  # cycles from a telemetry read's acceptance to its line
 WAITING = 9  # ids with a memory read that is not answered, and lines behind it
-BEHIND = 7  # of an id, as many as are fetched ahead
+LINES_BEHIND = 7  # of an id, as many as are fetched ahead
 LATE = 1 << 30  # cycles
-LONE, BEFORE = 15, 14  # ids of their own
+LINE_ID, EARLIER_LINE_ID = 15, 14  # ids of their own
 HELD = 2  # requests that a port holds
 
 
@@ -29,7 +29,10 @@ def behind_memory(environment: Environment, ids: Iterable[int]) -> list[Request]
     return [
         request
         for id in ids
-        for request in (Request(False, id, 0x40 * 2 * id), *[snapshot(environment, id)] * BEHIND)
+        for request in (
+            Request(False, id, 0x40 * 2 * id),
+            *[snapshot(environment, id)] * LINES_BEHIND,
+        )
     ]
 
 
@@ -40,32 +43,32 @@ def answered(environment: Environment) -> list[tuple[int, int]]:
 
 @directed_test
 async def a_line_beside_those_that_wait(environment: Environment) -> None:
-    """Memory owes 9 ids their answers, and lines behind them fill the ring: two lines of other ids
-    take as long as ever, while memory answers one of the 9 and its lines leave. Their places are at
-    the ring's end, or in its first group.
+    """Reads of 9 ids wait for memory, and the lines behind them fill the ring. Two lines of other
+    ids take the usual time while memory answers one of the 9 and its lines leave. They are at the
+    ring's end, or in its first group.
     """
     for cycle in range(20):
         await environment.restart(SEED)
         await environment.program()
         master, memory = environment.masters[0], environment.memories[0]
         master.profile = StimulusProfile(aw=0.0)
-        master.source = opened([snapshot(environment, LONE)] * (8 * (cycle % 2)))
+        master.source = opened([snapshot(environment, LINE_ID)] * (8 * (cycle % 2)))
         await environment.cycles(60)
         for ids, latency in ((range(1), 1), (range(1, WAITING), LATE)):
             memory.profile = StimulusProfile(latency=latency, answer=0.0)
             # All but one: the ring has room for two more.
             master.source = opened(behind_memory(environment, ids)[: None if 0 in ids else -1])
             await environment.cycles(100)
-        master.source = opened([snapshot(environment, id) for id in (BEFORE, LONE)])
+        master.source = opened([snapshot(environment, id) for id in (EARLIER_LINE_ID, LINE_ID)])
         await environment.cycles(cycle)
         memory.profile = StimulusProfile(answer=1.0)
         await environment.cycles(40)
         log = environment.scoreboards[0].log
         asked = {pins[0]: t for t, what, *pins in log if what == "AR"}
-        beats = [(t, id) for t, id in answered(environment) if t > asked[BEFORE]]
-        others = [id for _, id in beats if id not in (BEFORE, LONE)]
-        assert others == [0] * (1 + BEHIND), beats
-        for id in (BEFORE, LONE):
+        beats = [(t, id) for t, id in answered(environment) if t > asked[EARLIER_LINE_ID]]
+        others = [id for _, id in beats if id not in (EARLIER_LINE_ID, LINE_ID)]
+        assert others == [0] * (1 + LINES_BEHIND), beats
+        for id in (EARLIER_LINE_ID, LINE_ID):
             left = next(t for t, of in beats if of == id)
             # Others may be at R in its cycle, and have their turn first; R is never left empty.
             due = asked[id] + LATENCY
@@ -75,7 +78,7 @@ async def a_line_beside_those_that_wait(environment: Environment) -> None:
 
 @directed_test
 async def lines_take_turns(environment: Environment) -> None:
-    """Lines of 16 ids that could all leave after R was not ready: of any 16, each id has one."""
+    """Lines of 16 ids can all leave after R was not ready: any 16 successive lines have all ids."""
     master, count = environment.masters[0], 0
 
     def source(write: bool, profile: StimulusProfile) -> Request | None:
@@ -96,25 +99,25 @@ async def lines_take_turns(environment: Environment) -> None:
 
 @directed_test
 async def lines_find_their_places_taken(environment: Environment) -> None:
-    """R is not ready, and lines of two ids fill the places of those that wait for others: of 14
-    more ids only some have a place, the others wait for one, and all come.
+    """R is not ready, and lines of two ids fill the entries for waiting lines. Of 14 more ids only
+    some get an entry, the others wait for one, and all lines arrive.
     """
     master = environment.masters[0]
     master.profile = StimulusProfile(aw=0.0, r=0.0)
-    for ids, lines in ((range(2), BEHIND), (range(2, 16), 1)):
+    for ids, lines in ((range(2), LINES_BEHIND), (range(2, 16), 1)):
         master.source = opened([snapshot(environment, id) for id in ids for _ in range(lines)])
         await environment.cycles(100)
     assert not answered(environment)
     master.profile = StimulusProfile(aw=0.0)
     await environment.cycles(100)
     ids = [id for _, id in answered(environment)]
-    assert sorted(ids) == sorted([*[0, 1] * BEHIND, *range(2, 16)])
+    assert sorted(ids) == sorted([*[0, 1] * LINES_BEHIND, *range(2, 16)])
 
 
 @directed_test
 async def memory_answers_in_the_next_cycle(environment: Environment) -> None:
-    """Its answers to reads behind lines of the same id are there when it is just known that they
-    have to wait.
+    """Memory answers reads behind lines of the same id in the cycle in which it is decided that
+    they wait.
     """
     for seed in range(6):
         await environment.restart(SEED + seed)
@@ -125,9 +128,9 @@ async def memory_answers_in_the_next_cycle(environment: Environment) -> None:
         await environment.check()
 
 
-async def most_under_way(environment: Environment, **share: float) -> Counter[str]:
-    """What channel 0 took by the time when memory, which answers nothing, let it take no more; then
-    all is answered.
+async def max_under_way(environment: Environment, **share: float) -> Counter[str]:
+    """The requests that channel 0 accepts until it is full, as memory does not answer; then all are
+    answered.
     """
     memory, master = environment.memories[0], environment.masters[0]
     memory.profile = StimulusProfile(answer=0.0)
@@ -143,7 +146,7 @@ async def most_under_way(environment: Environment, **share: float) -> Counter[st
 @directed_test
 async def no_more_reads_than_are_counted(environment: Environment) -> None:
     """Exactly the allowed number of reads in flight is accepted."""
-    counts = await most_under_way(environment, aw=0.0, telemetry=0.1, ids=1)
+    counts = await max_under_way(environment, aw=0.0, telemetry=0.1, ids=1)
     reads = counts["memory reads"] + counts["telemetry reads"]
     assert reads == environment.build.reads_in_flight + HELD
 
@@ -151,14 +154,14 @@ async def no_more_reads_than_are_counted(environment: Environment) -> None:
 @directed_test
 async def no_more_writes_than_are_counted(environment: Environment) -> None:
     """The same for writes; ids of requests and responses differ."""
-    counts = await most_under_way(environment, ar=0.0, telemetry=0.0)
+    counts = await max_under_way(environment, ar=0.0, telemetry=0.0)
     assert counts["memory writes"] == environment.build.reads_in_flight + HELD
 
 
 @directed_test
 async def a_burst_that_leaves_its_window(environment: Environment) -> None:
-    """AXI forbids it, as a window is as large as a burst may be: the beats past the end are
-    refused, and take nothing from the lines of the window behind.
+    """AXI forbids such a burst, because a window is as large as the largest burst. Beats past its
+    end are refused, and change no line of the next window.
     """
     environment.judge_hosts(False)
     master, windows = environment.masters[0], environment.windows
@@ -175,8 +178,8 @@ async def a_burst_that_leaves_its_window(environment: Environment) -> None:
 
 @directed_test
 async def windows_move_amid_traffic(environment: Environment) -> None:
-    """Again and again, with reads, writes and bursts of lines offered in every cycle: what each of
-    them meets is what the lockstep says of its cycle.
+    """Windows move repeatedly while reads, writes and bursts of lines are offered in every cycle.
+    Each is decoded with the windows of its cycle.
     """
     for part in (*environment.masters, *environment.memories):
         part.profile = StimulusProfile(telemetry=0.5, bursts=0.3)

@@ -169,7 +169,7 @@ async def a_line_every_cycle(environment: Environment) -> None:
         rule = replace(environment.operator.rules[p], effect_op="reset")
         environment.operator.rule(p, rule, True)
     await environment.settle()
-    for memory, latency, ids, least in LOADS:
+    for memory, latency, ids, min_rate in LOADS:
         for c, master in enumerate(environment.masters):
             master.source = lines(environment, c, memory, ids)
             master.profile = StimulusProfile(aw=0.0)
@@ -180,7 +180,7 @@ async def a_line_every_cycle(environment: Environment) -> None:
         for scoreboard, first in zip(environment.scoreboards, before, strict=True):
             rate = (scoreboard.counts["read beats"] - first) / 2000
             print(f"{ids} ids, memory every {memory}, latency {latency}: {rate:.3f} lines a cycle")
-            assert rate >= least, (memory, latency, ids, rate)
+            assert rate >= min_rate, (memory, latency, ids, rate)
         await environment.settle()
 
 

@@ -23,8 +23,8 @@ async def sizes_are_told(host: Host) -> None:
     assert (await host.get(reg.ID)).to_bytes(8, "big") == b"ANEMONE1"
     capability = await host.get(reg.CAPABILITY)
     built = (size.pipelines, size.channels, size.states, size.table, size.address_bits)
-    told = [capability >> 8 * i & 0xFF for i in range(5)]
-    assert (*told[:2], 1 << told[2], 1 << told[3], told[4]) == built
+    sizes = [capability >> 8 * i & 0xFF for i in range(5)]
+    assert (*sizes[:2], 1 << sizes[2], 1 << sizes[3], sizes[4]) == built
     assert await host.get(reg.WINDOW_BYTES) == host.build.window_bytes
 
 
@@ -125,7 +125,7 @@ async def a_base_past_the_counters(host: Host) -> None:
     await host.rule(0, replace(COUNT, sub_mask=0xFC0, sub_shift=6, width=8))
     counters = 64 * host.size.lines
     names = ("matched", "unmapped", "out_of_range")
-    wanted = [0, 0, 0]
+    expected = [0, 0, 0]
     for base, counts_in in (
         (counters, 2),
         (counters + 1, 2),
@@ -140,12 +140,12 @@ async def a_base_past_the_counters(host: Host) -> None:
         address, value = reg.entry(host.size, 0, 0, base or counters, base is not None)
         await host.set(address, value)
         await host.touch(0)
-        wanted[counts_in] += 1
+        expected[counts_in] += 1
         if base is not None:
             await host.touch(0xFC0)
-            wanted[2] += 1
+            expected[2] += 1
         seen = [await host.get(reg.pipeline(0, reg.COUNTERS[name])) for name in names]
-        assert seen == wanted, base
+        assert seen == expected, base
     for channel in range(host.size.channels):
         for line in range(host.size.lines):
             last = channel == 0 and line == host.size.lines - 1

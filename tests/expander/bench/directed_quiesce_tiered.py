@@ -7,13 +7,13 @@ from anemone.hardware import registers
 from tests.bench.profile import StimulusProfile
 from tests.bench.requests import Request
 from tests.expander.bench.directed_environment import SEED, opened
-from tests.expander.bench.directed_tiered import play, tiered
+from tests.expander.bench.directed_tiered import run_requests, tiered
 from tests.expander.bench.environment import Environment
 from tests.expander.bench.tiered import TieredEnvironment
 
 STILL = 150  # cycles in which nothing may change
 SLOW = 60  # memory's longest response in cycles
-HOME = 5  # the set that is corrupted
+SET_INDEX = 5  # the set that is corrupted
 
 
 def busy(environment: TieredEnvironment, seed: int) -> None:
@@ -22,7 +22,7 @@ def busy(environment: TieredEnvironment, seed: int) -> None:
     """
     for master, traffic in zip(environment.masters, environment.traffic, strict=True):
         traffic.focus()
-        traffic.rival()
+        traffic.draw_sets()
         master.profile = StimulusProfile(ahead=0.5, bursts=0.2, w=(1.0, 0.3)[seed % 2])
     for memory in environment.memories:
         memory.profile = StimulusProfile(latency=(20, SLOW)[seed // 2 % 2])
@@ -139,10 +139,10 @@ async def a_repair_is_under_way(environment: TieredEnvironment) -> None:
     channels, config = environment.build.engine.channels, environment.now
     c = channels - 1
     near, scoreboard = environment.near[c], environment.scoreboards[c]
-    near.sidebands[HOME] ^= 3 << 7
-    addr = (HOME * channels + c) * 64
+    near.sidebands[SET_INDEX] ^= 3 << 7
+    addr = (SET_INDEX * channels + c) * 64
     scoreboard.refused.add(addr)
-    await play(environment, [Request(False, 1, addr)])
+    await run_requests(environment, [Request(False, 1, addr)])
     at = registers.FLAT.at(c, registers.FLAT_CONTROL)
     for memory in environment.memories:
         memory.profile = StimulusProfile(latency=SLOW)
@@ -153,5 +153,5 @@ async def a_repair_is_under_way(environment: TieredEnvironment) -> None:
     done = sum(below(environment)) - sum(before)
     assert done == config.ratio + 1, f"quiet after {done} writes of the repair"
     await still(environment)
-    told = await environment.registers([registers.FLAT.at(c, registers.FLAT_UNTRUSTED_SET)])
-    assert told == [registers.FLAT_UNTRUSTED_SET.pack(set=HOME)]
+    untrusted = await environment.registers([registers.FLAT.at(c, registers.FLAT_UNTRUSTED_SET)])
+    assert untrusted == [registers.FLAT_UNTRUSTED_SET.pack(set=SET_INDEX)]

@@ -89,7 +89,9 @@ async def offer(environment: TieredEnvironment, requests: list[Request], latency
     return environment.t - start
 
 
-async def play(environment: TieredEnvironment, requests: list[Request], latency: int = 8) -> int:
+async def run_requests(
+    environment: TieredEnvironment, requests: list[Request], latency: int = 8
+) -> int:
     """Offer the accesses and wait until all are counted."""
     cycles = await offer(environment, requests, latency)
     await environment.settle()
@@ -129,7 +131,7 @@ async def misses_are_attributed_exactly(environment: TieredEnvironment) -> None:
         for page in (0, 1, 4, 6)
     ]
     ids = 1 << environment.build.id_bits
-    await play(environment, [Request(False, i % ids, addr) for i, addr in enumerate(lines)])
+    await run_requests(environment, [Request(False, i % ids, addr) for i, addr in enumerate(lines)])
     await environment.check()
     # Page 0 starts near, and page 4 is never near when it is accessed. Page 1 stays near. Page 6 is
     # moved near once, because no other page competes for its place.
@@ -158,7 +160,7 @@ async def attribution_adds_up_amid_random_traffic(environment: TieredEnvironment
         if request.write:
             request.data = [(bits(rng.getrandbits(512)), (1 << 64) - 1, 0)]
         requests.append(request)
-    await play(environment, requests)
+    await run_requests(environment, requests)
     await environment.check()
     flats = [scoreboard.flat.counts for scoreboard in environment.scoreboards]
     hits, misses, all_of_them = (counted(environment, p) for p in range(3))
@@ -180,7 +182,7 @@ async def an_access_without_an_outcome_is_counted_by_who_does_not_ask(
     await program(environment, rules)
     environment.near[0].refusals.append(False)
     environment.scoreboards[0].refused.add(0)
-    await play(environment, [Request(False, 0, 0)])
+    await run_requests(environment, [Request(False, 0, 0)])
     assert not environment.near[0].refusals
     await environment.check()
     assert [counted(environment, p) for p in range(3)] == [{}, {}, {0: 1}]
@@ -197,7 +199,7 @@ async def telemetry_is_read_amid_a_stream_of_hits(environment: TieredEnvironment
         if k % 7 == 6:
             addr, id = environment.windows.address(0, 0, 0, False), 8 + k % 8
         requests += (Request(False, id, addr + c * 64) for c in range(channels))
-    cycles = await play(environment, requests, latency=1)
+    cycles = await run_requests(environment, requests, latency=1)
     await environment.check()
     assert cycles <= 1000 + 20
 
@@ -216,7 +218,7 @@ async def serial_rmw_holds_the_controller_and_loses_nothing(
     requests += (Request(False, 8 + k % 8, k % LINES * 128) for k in range(200))
     for _ in range(4):
         await offer(environment, requests, latency=1)
-    await play(environment, [])
+    await run_requests(environment, [])
     await environment.check()
     assert environment.cover["tiered/held"]
 
@@ -235,7 +237,7 @@ async def requests_wait_for_the_start_and_lines_survive_a_warm_reset(
         request = Request(True, i % 16, line * 64)
         request.data = [(bits(rng.getrandbits(512)), (1 << 64) - 1, 0)]
         written.append(request)
-    await play(environment, written)
+    await run_requests(environment, written)
     await environment.check()
     await environment.restart(SEED + 1, warm=True)
     todo = [Request(False, 0, 0)]
@@ -255,7 +257,7 @@ async def requests_wait_for_the_start_and_lines_survive_a_warm_reset(
         environment.control.write(registers.FLAT.at(c, registers.FLAT_DEDICATED_END), PAGE)
     await environment.settle()
     await Environment.program(environment)
-    await play(environment, [Request(False, i % 16, r.addr) for i, r in enumerate(written)])
+    await run_requests(environment, [Request(False, i % 16, r.addr) for i, r in enumerate(written)])
     await environment.check()
 
 
@@ -277,5 +279,7 @@ async def a_warm_reset_amid_the_first_sweep_starts_it_anew(environment: TieredEn
     environment.warm = False  # memories are to be empty
     await environment.program()
     assert all(swept(near) == len(lines) for near in environment.near)
-    await play(environment, [Request(False, i % 16, i * 64) for i in range(3 * NEAR_PAGES * LINES)])
+    await run_requests(
+        environment, [Request(False, i % 16, i * 64) for i in range(3 * NEAR_PAGES * LINES)]
+    )
     await environment.check()

@@ -7,7 +7,7 @@ from anemone.hardware import registers
 from anemone.hardware.registers import FaultMemory
 from tests.bench.requests import Request
 from tests.expander.bench import control as reg
-from tests.expander.bench.directed_tiered import counts, play, program, tiered
+from tests.expander.bench.directed_tiered import counts, program, run_requests, tiered
 from tests.expander.bench.tiered import TieredEnvironment
 
 HITS = 40
@@ -46,7 +46,7 @@ async def a_flipped_access_is_the_event_it_was_or_is_told(environment: TieredEnv
 
             lockstep._compare = tolerant
         await environment.settle()
-        await play(environment, [Request(False, k % 8, (k % 64) * 64) for k in range(HITS)])
+        await run_requests(environment, [Request(False, k % 8, (k % 64) * 64) for k in range(HITS)])
         status = {"corrected": 1 - double, "uncorrected": double}
         first = {"memory": FaultMemory.EVENTS, "channel": c, "uncorrected": double, "valid": 1}
         seen = await environment.registers([register.offset for register in TOLD])

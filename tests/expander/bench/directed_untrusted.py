@@ -6,12 +6,12 @@ from __future__ import annotations
 from anemone.hardware import registers
 from tests.bench.requests import FULL, Request
 from tests.bench.store import bits
-from tests.expander.bench.directed_tiered import counted, counts, play, program, tiered
+from tests.expander.bench.directed_tiered import counted, counts, program, run_requests, tiered
 from tests.expander.bench.directed_warm import found
 from tests.expander.bench.tiered import TieredEnvironment
 from tests.flat.bench.contents import check_contents
 
-HOME = 5  # the set
+SET_INDEX = 5  # the set
 REPAIR = 200  # cycles, enough for a repair when nothing is in flight
 
 
@@ -27,7 +27,7 @@ async def a_set_that_is_untrusted_is_told_and_repaired(environment: TieredEnviro
     channels, config = environment.build.engine.channels, environment.now
     c = channels - 1
     near, far, scoreboard = environment.near[c], environment.far[c], environment.scoreboards[c]
-    lines = range(HOME, config.lines, config.near_lines)
+    lines = range(SET_INDEX, config.lines, config.near_lines)
     addresses = [(p * channels + c) * 64 for p in lines]
 
     async def shown(*names: str) -> list[int]:
@@ -39,31 +39,31 @@ async def a_set_that_is_untrusted_is_told_and_repaired(environment: TieredEnviro
         environment.control.write(at, registers.FLAT_CONTROL.pack(**flags))
         await environment.cycles(REPAIR)
 
-    near.sidebands[HOME] ^= 1 << 7
-    await play(environment, [Request(False, 0, addresses[0])])
+    near.sidebands[SET_INDEX] ^= 1 << 7
+    await run_requests(environment, [Request(False, 0, addresses[0])])
     assert await shown("corrected", "untrusted", "untrusted_set") == [1, 0, 0]
-    near.sidebands[HOME] ^= 1 << 9
+    near.sidebands[SET_INDEX] ^= 1 << 9
     scoreboard.refused.update(addresses)
-    await play(environment, [Request(False, 1, addr) for addr in addresses])
-    told = registers.FLAT_UNTRUSTED_SET.pack(set=HOME, valid=1)
-    assert await shown("untrusted_set") == [told]
+    await run_requests(environment, [Request(False, 1, addr) for addr in addresses])
+    untrusted = registers.FLAT_UNTRUSTED_SET.pack(set=SET_INDEX, valid=1)
+    assert await shown("untrusted_set") == [untrusted]
     hits, misses, both = (counted(environment, p) for p in range(3))
     assert (hits, misses, both) == ({0: 1}, {}, {0: 1 + len(addresses)})
     await command(rearm=1)
-    assert await shown("untrusted_set") == [registers.FLAT_UNTRUSTED_SET.pack(set=HOME)]
-    await play(environment, [Request(False, 1, addresses[-1])])
-    assert await shown("untrusted_set") == [told]
+    assert await shown("untrusted_set") == [registers.FLAT_UNTRUSTED_SET.pack(set=SET_INDEX)]
+    await run_requests(environment, [Request(False, 1, addresses[-1])])
+    assert await shown("untrusted_set") == [untrusted]
     await command(repair=1)
     ready = registers.FLAT_STATUS.pack(started=1, ready=1)
-    asleep = registers.FLAT_UNTRUSTED_SET.pack(set=HOME)
-    assert await shown("untrusted_set", "status") == [asleep, ready]
+    rearmed = registers.FLAT_UNTRUSTED_SET.pack(set=SET_INDEX)
+    assert await shown("untrusted_set", "status") == [rearmed, ready]
     scoreboard.begin(found(config, near, far), dict.fromkeys(lines, 1))
-    scoreboard.events = scoreboard.slots.given
-    await play(environment, [Request(False, 2, addr) for addr in addresses])
+    scoreboard.events = scoreboard.slots.decided_events
+    await run_requests(environment, [Request(False, 2, addr) for addr in addresses])
     for addr in addresses:
         write = Request(True, 3, addr)
         write.data = [(bits(addr), FULL, 0)]
-        await play(environment, [write])
-    await play(environment, [Request(False, 4, addr) for addr in addresses])
+        await run_requests(environment, [write])
+    await run_requests(environment, [Request(False, 4, addr) for addr in addresses])
     assert not any(scoreboard.poison[p] for p in lines)
     check_contents(scoreboard.flat, near, far, scoreboard.poison)

@@ -90,7 +90,7 @@ class Upsets:
     """An environment with the flips and reports that are expected."""
 
     def __init__(self, environment: Environment) -> None:
-        self.environment, self.met = environment, Counter[FaultMemory]()
+        self.environment, self.reported = environment, Counter[FaultMemory]()
         check = environment.check_memories
 
         async def counted() -> None:
@@ -108,14 +108,14 @@ class Upsets:
     def look(self) -> None:
         """Read the first report, and clear it."""
 
-        def told(resp: int, value: int) -> None:
+        def count(resp: int, value: int) -> None:
             fields = registers.FIRST_FAULT.unpack(value)
             if fields["valid"]:
                 assert not fields["uncorrected"], fields
-                self.met[FaultMemory(fields["memory"])] += 1
+                self.reported[FaultMemory(fields["memory"])] += 1
 
         control = self.environment.control
-        control.read(registers.FIRST_FAULT.offset, told)
+        control.read(registers.FIRST_FAULT.offset, count)
         control.write(registers.FAULT_CONTROL.offset, REARM)
 
 
@@ -130,7 +130,7 @@ class Campaign:
         self.built = {kind(path) for path in self.found}
         self.seed = 1000
 
-    async def play(self, flipper: Flipper | EveryWord) -> None:
+    async def run(self, flipper: Flipper | EveryWord) -> None:
         """The next seed."""
         environment = self.environment
         self.seed += 1
@@ -153,18 +153,18 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
     """After a flip, only the counts and the bit of `error_status` differ from a run without it."""
     campaign = Campaign(dut)
     await campaign.environment.start()
-    met, tiered = campaign.upsets.met, campaign.build.ratio
+    reported, tiered = campaign.upsets.reported, campaign.build.ratio
     often = OFTEN | OFTEN_TIERED if tiered else OFTEN
     assert campaign.built >= often | BUILT | (BUILT_TIERED if tiered else set()), campaign.built
     flips = 0
-    while flips < FLIPS or (not met.keys() >= often and campaign.seed < 1000 + SEEDS):
+    while flips < FLIPS or (not reported.keys() >= often and campaign.seed < 1000 + SEEDS):
         memories = [[array] for array in campaign.found.values()]
         flipper = Flipper(dut, memories, Random(campaign.seed))
-        await campaign.play(flipper)
+        await campaign.run(flipper)
         flips += flipper.flips
     seeds = campaign.seed - 1000
-    print(f"{flips} flips in {len(campaign.found)} memories, {seeds} seeds: {met}", flush=True)
-    assert met.keys() >= often, met
+    print(f"{flips} flips in {len(campaign.found)} memories, {seeds} seeds: {reported}", flush=True)
+    assert reported.keys() >= often, reported
 
 
 @cocotb.test()
@@ -176,7 +176,10 @@ async def a_flipped_bit_of_each_word_is_corrected(dut: Any) -> None:
     await campaign.environment.start()
     flipper = EveryWord(dut, list(campaign.found.values()))
     for _ in range(EACH):
-        await campaign.play(flipper)
-    met = campaign.upsets.met
-    print(f"{flipper.flips} words with a flipped bit in each part, {EACH} seeds: {met}", flush=True)
-    assert met.keys() >= (OFTEN | OFTEN_TIERED if campaign.build.ratio else OFTEN), met
+        await campaign.run(flipper)
+    reported = campaign.upsets.reported
+    print(
+        f"{flipper.flips} words with a flipped bit in each part, {EACH} seeds: {reported}",
+        flush=True,
+    )
+    assert reported.keys() >= (OFTEN | OFTEN_TIERED if campaign.build.ratio else OFTEN), reported

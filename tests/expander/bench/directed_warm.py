@@ -18,7 +18,7 @@ from tests.bench.profile import StimulusProfile
 from tests.bench.requests import FULL, Request
 from tests.bench.store import bits
 from tests.expander.bench.directed_environment import SEED
-from tests.expander.bench.directed_tiered import play
+from tests.expander.bench.directed_tiered import run_requests
 from tests.expander.bench.environment import Environment
 from tests.expander.bench.sizes import BUILDS
 from tests.expander.bench.tiered import TieredEnvironment
@@ -130,7 +130,7 @@ async def warm_resets_amid_swaps_lose_no_line(dut: Any) -> None:
             assert not wrong, f"cut {cut}: channel {c}: lines {wrong}"
             environment.scoreboards[c].begin(flat, {})
         lines = range(config.lines * len(channels))
-        await play(environment, [Request(False, i % 16, i << 6) for i in lines])
+        await run_requests(environment, [Request(False, i % 16, i << 6) for i in lines])
         await environment.check()
     assert recovered > CUTS // 2, "a reset that cut no swap"
 
@@ -156,7 +156,7 @@ async def a_sweep_that_is_cut_takes_no_late_answer_for_its_own(dut: Any) -> None
         await answers(False)
         environment.set_up()
         await environment.cycles(cycles)
-        owed = [sum(map(len, near._answers.values())) for near in environment.near]
+        outstanding = [sum(map(len, near._answers.values())) for near in environment.near]
         for memory in environment.memories:
             memory.late_every = NEVER
         await environment.restart(SEED + cycles, warm=True, late=True)
@@ -164,7 +164,10 @@ async def a_sweep_that_is_cut_takes_no_late_answer_for_its_own(dut: Any) -> None
         environment.set_up()
         await environment.cycles(80)
         asked = [near.accesses.counts["writes"] for near in environment.near]
-        assert not any(n for n, late in zip(asked, owed, strict=True) if late), (cycles, asked)
+        assert not any(n for n, late in zip(asked, outstanding, strict=True) if late), (
+            cycles,
+            asked,
+        )
         for memory in environment.memories:
             memory.late_every = 1
         await environment.cycles(100)
@@ -174,4 +177,4 @@ async def a_sweep_that_is_cut_takes_no_late_answer_for_its_own(dut: Any) -> None
         await answers(True)
         await environment.cycles(60)
         assert await environment.registers(status) == [ready] * len(status), cycles
-    assert any(owed), "nothing was under way"
+    assert any(outstanding), "nothing was under way"

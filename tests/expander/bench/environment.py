@@ -274,9 +274,9 @@ class Environment:
         for p, model in enumerate(self.lockstep.models):
             values = await self.registers([reg.pipeline(p, r) for r in reg.COUNTERS.values()])
             seen = dict(zip(reg.COUNTERS, values, strict=True))
-            wanted = {name: getattr(model, name) for name in reg.COUNTERS}
-            if seen != wanted:
-                raise Difference(f"pipeline {p}: the registers say {seen}, not {wanted}")
+            of_model = {name: getattr(model, name) for name in reg.COUNTERS}
+            if seen != of_model:
+                raise Difference(f"pipeline {p}: the registers say {seen}, not {of_model}")
         totals: Counter[str] = Counter()
         for scoreboard in self.scoreboards:
             totals += scoreboard.counts

@@ -54,9 +54,9 @@ class Interrupts:
         self.last[vector] = t
         self.cover["interrupt/message/" + ("pipeline" if vector else "errors")] += 1
         # One message each time a latch was set; for errors, one per acknowledge.
-        most = self.lockstep.latches[vector - 1] if vector else 1 + self.error_acknowledges
-        if self.taken[vector] > most:
-            raise Difference(f"cycle {t}: vector {vector} sent {self.taken[vector]}, not {most}")
+        limit = self.lockstep.latches[vector - 1] if vector else 1 + self.error_acknowledges
+        if self.taken[vector] > limit:
+            raise Difference(f"cycle {t}: vector {vector} sent {self.taken[vector]}, not {limit}")
 
     def check(self, t: int, registers: list[int], error_status: int) -> None:
         """Check after everything is quiet. registers: the values of the registers in

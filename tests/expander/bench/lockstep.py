@@ -92,10 +92,10 @@ class Slots:
         self.burst: bool | None = None  # of writes or of reads, amid which the arbiter is
         self.reserved = 0
         self.waiting: deque[tuple[Any, ...]] = deque()
-        self.flying: deque[tuple[int, int, Line]] = deque()
+        self.in_flight: deque[tuple[int, int, Line]] = deque()
         # In flat memory mode: (addr, write, near) of events to come, and how many have come.
         self.outcomes: deque[tuple[int, bool, str]] = deque()
-        self.given = 0
+        self.decided_events = 0
 
 
 class Lockstep:
@@ -143,7 +143,7 @@ class Lockstep:
     @property
     def idle(self) -> bool:
         """Nothing is on its way."""
-        busy = any(s.outcomes or s.reserved or s.waiting or s.flying for s in self.slots)
+        busy = any(s.outcomes or s.reserved or s.waiting or s.in_flight for s in self.slots)
         return not (busy or self._requests or self.rules or self.tables or self.clears)
 
     @property
@@ -162,7 +162,7 @@ class Lockstep:
         hold = self._rule(t)
         probe = self._probe
         if probe["table_valid"]() and probe["table_ready"]():
-            self._wanted(self.tables, t, "table entry")
+            self._check_queued(self.tables, t, "table entry")
             p, key, base, mapped = self.tables.popleft()
             self.models[p].set_translation(key, base, mapped)
             busy = self._requests or any(s.reserved or s.waiting for s in self.slots)
@@ -171,10 +171,10 @@ class Lockstep:
             self._slot(t, c, slots, hold)
         self._latch(t)
         if probe["clear_valid"]():
-            self._wanted(self.clears, t, "clear")
+            self._check_queued(self.clears, t, "clear")
             self._clear(t, self.clears.popleft(), probe["clear_bits"]())
 
-    def _wanted(self, queue: deque[Any], t: int, what: str) -> None:
+    def _check_queued(self, queue: deque[Any], t: int, what: str) -> None:
         if not queue:
             raise Difference(f"cycle {t}: the engine takes a {what} that was not written")
 
@@ -189,7 +189,7 @@ class Lockstep:
         if any(slots.reserved for slots in self.slots):
             self.cover["control/rule/waits for serial RMW"] += 1
             return True
-        self._wanted(self.rules, t, "rule")
+        self._check_queued(self.rules, t, "rule")
         p, rule, enable = self.rules.popleft()
         self.models[p].rule, self.models[p].on = rule, enable
         self.loading = True
@@ -215,8 +215,8 @@ class Lockstep:
             self._fold(t, c, *event)
         elif read:
             self._line(t, c, slots, *read, line)
-        while slots.flying and slots.flying[0][0] <= t:
-            slots.flying.popleft()
+        while slots.in_flight and slots.in_flight[0][0] <= t:
+            slots.in_flight.popleft()
 
     def _turn(
         self, t: int, c: int, slots: Slots, hold: bool
@@ -286,7 +286,7 @@ class Lockstep:
         kind = model.rule.effect_op if model.rule.effect_op in ("none", "reset") else "op"
         self.cover[f"line/{kind if effect else 'snapshot'}"] += 1
         slots.reserved = serial_rmw
-        slots.flying.append((t + READ + serial_rmw, p, expected))
+        slots.in_flight.append((t + READ + serial_rmw, p, expected))
 
     def _latch(self, t: int) -> None:
         for p, model in enumerate(self.models):
@@ -320,7 +320,7 @@ class Lockstep:
             model.clearing_from = t + 1
         model.clearing_to = t + 1 + self.size.clear_cycles
         for slots in self.slots:
-            for at, pipeline, line in slots.flying:
+            for at, pipeline, line in slots.in_flight:
                 if pipeline == p and at > t:
                     line.either = True
                     self.cover["control/line while clearing"] += 1

@@ -85,9 +85,9 @@ class Operator:
         """
         writes = 1
         self.rules[p] = rule
-        wanted = list(reg.shadow(rule, enable, self.size).items())
-        self.rng.shuffle(wanted)
-        for address, value in wanted:
+        shadow_writes = list(reg.shadow(rule, enable, self.size).items())
+        self.rng.shuffle(shadow_writes)
+        for address, value in shadow_writes:
             if self._written.get(address) != value:
                 self._written[address] = value
                 self.control.write(address, value)

@@ -158,17 +158,17 @@ class Scoreboard:
         self.log.append((t, "B", id, resp))
         if not self.writes[id]:
             self.fail(t, f"an answer to no write, id {id}")
-        wanted, lines = self.writes[id].popleft()
-        if wanted is MEMORY:
+        expected, lines = self.writes[id].popleft()
+        if expected is MEMORY:
             if not self.acknowledged[id]:
                 self.fail(t, f"a write of id {id} is answered before memory did")
-            wanted = self.acknowledged[id].popleft()
+            expected = self.acknowledged[id].popleft()
             for line in lines:
                 self.pending[line] -= 1
-            self.cover[f"response/write/{wanted}"] += 1
-            self.counts["error memory_write"] += wanted >> 1
-        if resp != wanted:
-            self.fail(t, f"the write of id {id} is answered {resp}, not {wanted}")
+            self.cover[f"response/write/{expected}"] += 1
+            self.counts["error memory_write"] += expected >> 1
+        if resp != expected:
+            self.fail(t, f"the write of id {id} is answered {resp}, not {expected}")
 
     def data(self, t: int, id: int, data: str, resp: int, last: int, user: int) -> None:
         """R."""
@@ -182,9 +182,9 @@ class Scoreboard:
             return
         if not self.from_memory[id]:
             self.fail(t, f"a beat of id {id} that memory did not send")
-        wanted = self.from_memory[id].popleft()
-        if (data, resp, last, user) != wanted:
-            self.fail(t, f"id {id}: {(data, resp, last, user)}, not {wanted}")
+        expected = self.from_memory[id].popleft()
+        if (data, resp, last, user) != expected:
+            self.fail(t, f"id {id}: {(data, resp, last, user)}, not {expected}")
         final, line, version = memory
         if last != final:
             self.fail(t, f"id {id}: last is {last}")

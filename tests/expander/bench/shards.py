@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The seeds of the expander's bench that `make test` plays."""
+"""The seeds of the expander's bench that `make test` runs."""
 
 from tests.bench.bench import Bench
 from tests.expander.bench.build import WORK, built

@@ -29,7 +29,7 @@ from tests.flat.bench.contents import check_contents
 from tests.flat.bench.environment import any_config
 from tests.flat.bench.memories import Far, Near
 from tests.flat.bench.tap import Tap
-from tests.flat.bench.traffic import Rivals
+from tests.flat.bench.traffic import AlternatingSets
 
 PAGE = 4096  # unit of dedicated memory in bytes
 SWEEP = 4000  # limit in cycles of the sweep of near memory
@@ -99,7 +99,7 @@ class TieredLockstep(Lockstep):
             if not slots.outcomes:
                 raise Difference(f"cycle {t}: channel {c} decides what nobody asked for")
             order.append((slots.outcomes.popleft(), None, None))
-            slots.given += 1
+            slots.decided_events += 1
         beat, _ = self._taken(t, c, slots)
         if beat and beat.line and (target := self._target(beat.line)):
             self.cover["tiered/read behind events"] += bool(order)
@@ -141,23 +141,25 @@ class TieredTraffic(Traffic):
         """Begin another phase, with other sets."""
         super().focus()
         rng = self.rng
-        self._homes = [rng.getrandbits(16) for _ in range(rng.choice((1, 2, 4, 16)))]
+        self._set_indices = [rng.getrandbits(16) for _ in range(rng.choice((1, 2, 4, 16)))]
         self._conflicts = rng.choice((0.2, 0.5, 0.9))
-        self._rivals: Rivals | None = None
+        self._alternating: AlternatingSets | None = None
 
-    def rival(self) -> None:
-        """Draw whether the few sets of this phase are those of `Rivals`."""
-        self._rivals = Rivals(self.rng, self.config) if self.rng.random() < 0.3 else None
+    def draw_sets(self) -> None:
+        """Draw whether the few sets of this phase are those of `AlternatingSets`."""
+        self._alternating = (
+            AlternatingSets(self.rng, self.config) if self.rng.random() < 0.3 else None
+        )
 
     def _address(self) -> int:
         rng, config = self.rng, self.config
         if rng.random() >= self._conflicts:
             return super()._address()
-        if self._rivals:
-            p = self._rivals.line()
+        if self._alternating:
+            p = self._alternating.line()
         else:
             tag = rng.randrange(config.ratio + 1)
-            p = rng.choice(self._homes) % config.near_lines + tag * config.near_lines
+            p = rng.choice(self._set_indices) % config.near_lines + tag * config.near_lines
         addr = ((p * self.build.engine.channels) + self.channel) << 6
         return addr if self.windows.decode(addr, self.channel) is None else super()._address()
 
@@ -267,7 +269,7 @@ class TieredEnvironment(Environment):
         """Draw new behaviour for traffic, memories and software."""
         for traffic in self.traffic:
             traffic.focus()
-            traffic.rival()
+            traffic.draw_sets()
         for part in (*self.masters, *self.memories):
             part.profile = StimulusProfile.random(self.rng)
         for memory in self.memories:  # writes bring enough poison
@@ -281,9 +283,9 @@ class TieredEnvironment(Environment):
             values = await self.registers([registers.FLAT.at(c, r) for r in COUNTERS.values()])
             seen = dict(zip(COUNTERS, values, strict=True))
             forwarded = seen.pop("forwarded")
-            wanted = {name: getattr(scoreboard.flat.counts, name) for name in seen}
-            if seen != wanted:
-                raise Difference(f"channel {c} counted {seen}, not {wanted}")
+            expected = {name: getattr(scoreboard.flat.counts, name) for name in seen}
+            if seen != expected:
+                raise Difference(f"channel {c} counted {seen}, not {expected}")
             ports = self.near[c].accesses.counts.total() + self.far[c].accesses.counts.total()
             ports -= len(scoreboard.refused)  # counted as errors
             if ports + forwarded != sum(seen[name] for name in TRAFFIC):

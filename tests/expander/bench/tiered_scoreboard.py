@@ -51,16 +51,16 @@ class TieredScoreboard(Scoreboard):
     @property
     def decided(self) -> bool:
         """Whether all accepted requests were taken and their events came."""
-        return not any(self._asked.values()) and self.slots.given == self.events
+        return not any(self._asked.values()) and self.slots.decided_events == self.events
 
     def _memory(self, t: int, request: Request, beats: list[int]) -> None:
-        played = [Beat(addr, k == request.len) for k, addr in enumerate(beats)]
-        self._asked[request.write] += ((request, k, beat) for k, beat in enumerate(played))
+        issued = [Beat(addr, k == request.len) for k, addr in enumerate(beats)]
+        self._asked[request.write] += ((request, k, beat) for k, beat in enumerate(issued))
         self._takes(t, request.write, [None for _ in beats])  # events come when it is decided
         if request.write:
-            self.writes[request.id].append((MEMORY, played))
+            self.writes[request.id].append((MEMORY, issued))
         else:
-            self.reads[request.id] += ((MEMORY, beat) for beat in played)
+            self.reads[request.id] += ((MEMORY, beat) for beat in issued)
 
     # --- the controller ---
 
@@ -122,9 +122,9 @@ class TieredScoreboard(Scoreboard):
             return
         self.log.append((t, "B", id, resp))
         _, beats = self.writes[id].popleft()
-        wanted = max(self._wanted(t, beat) for beat in beats)
-        if resp != wanted:
-            self.fail(t, f"the write of id {id} is answered {resp}, not {wanted}")
+        expected = max(self._expected(t, beat) for beat in beats)
+        if resp != expected:
+            self.fail(t, f"the write of id {id} is answered {resp}, not {expected}")
         self.counts["error memory_write"] += resp >> 1
 
     def data(self, t: int, id: int, data: str, resp: int, last: int, user: int) -> None:
@@ -135,18 +135,18 @@ class TieredScoreboard(Scoreboard):
         self.log.append((t, "R", id, resp, last, user))
         self.counts["read beats"] += 1
         _, beat = self.reads[id].popleft()
-        wanted = self._wanted(t, beat), beat.last, beat.poison
-        if (resp, last, user) != wanted:
-            self.fail(t, f"{beat.addr:#x}: resp, last, poison {resp, last, user}, not {wanted}")
+        expected = self._expected(t, beat), beat.last, beat.poison
+        if (resp, last, user) != expected:
+            self.fail(t, f"{beat.addr:#x}: resp, last, poison {resp, last, user}, not {expected}")
         if resp == OKAY and (seen := int(data, 2).to_bytes(64, "little")) != beat.data:
             self.fail(t, f"{beat.addr:#x}: {seen.hex()}, not {beat.data.hex()}")
         self.counts["error memory_read"] += resp >> 1
 
-    def _wanted(self, t: int, beat: Beat) -> int:
+    def _expected(self, t: int, beat: Beat) -> int:
         """The answer to a beat that may be answered now."""
         if beat.resp is None:
             self.fail(t, f"{beat.addr:#x} is answered before the controller took it")
-        if beat.event > self.slots.given:
+        if beat.event > self.slots.decided_events:
             self.fail(t, f"{beat.addr:#x} is answered before its event")
         assert beat.resp is not None
         return beat.resp

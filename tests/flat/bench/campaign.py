@@ -2,7 +2,7 @@
 """cocotb test: seeds of one build, each of which starts with a power-up during the last one's
 traffic.
 
-Reads the environment variables BENCH_SIZE and those of `play_seeds`.
+Reads the environment variables BENCH_SIZE and those of `run_seeds`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import cocotb
 
-from tests.bench.seeds import play_seeds
+from tests.bench.seeds import run_seeds
 from tests.flat.bench.build import BUILDS
 from tests.flat.bench.environment import Environment, random_config
 
@@ -31,7 +31,7 @@ async def seeds(dut: Any) -> None:
     environment = Environment(dut, build, cover)
     await environment.start()
 
-    async def play(seed: int) -> Counter[str]:
+    async def run_seed(seed: int) -> Counter[str]:
         rng = Random(seed)
         config = random_config(rng, build)
         print(f"{config}, ", end="", flush=True)
@@ -46,4 +46,4 @@ async def seeds(dut: Any) -> None:
             cover["restart/traffic"] += not environment.scoreboard.idle
         return environment.scoreboard.counts + Counter(cycles=environment.t)
 
-    await play_seeds(build.name, cover, ("beats",), play)
+    await run_seeds(build.name, cover, ("beats",), run_seed)

@@ -29,6 +29,6 @@ def check_contents(golden: FlatMemory, near: Near, far: Far, poison: dict[int, i
     for k, p in enumerate(config.dedicated_lines):
         lines[p] = near.store.read(config.near_lines + k)
     for p, (data, poisoned) in lines.items():
-        wanted, seen = golden.contents(p), data.to_bytes(64, "little")
-        if (seen, poisoned) != (wanted, poison.get(p, 0)):
-            raise Difference(f"line {p}: {seen.hex()} {poisoned}, not {wanted.hex()}")
+        expected, seen = golden.contents(p), data.to_bytes(64, "little")
+        if (seen, poisoned) != (expected, poison.get(p, 0)):
+            raise Difference(f"line {p}: {seen.hex()} {poisoned}, not {expected.hex()}")

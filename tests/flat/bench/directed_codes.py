@@ -26,37 +26,52 @@ from tests.flat.bench.directed_upsets import LINES, MEMORIES, Faults
 from tests.flat.bench.memories import Lines
 from tests.flat.bench.sideband import SidebandCode
 
-HELD = 80  # cycles until all requests wait
+FILL_CYCLES = 80  # cycles until all requests wait
 ID = 3
 PARTS = 8  # rounds of partial writes
 
 
 @dataclass(frozen=True)
-class Held:
+class Setup:
     """How the bench keeps words in a memory. near, far: number of lines to read or write in each,
-    all in different sets. gone: how many of them wait in registers behind the memory.
+    all in different sets. in_registers: how many of them wait in registers behind
+    the memory. stalled: the handshake that `part` withholds meanwhile.
     """
 
     memory: FaultMemory
     path: str
     part: str
-    never: str
+    stalled: str
     near: int = 0
     far: int = 0
     writes: bool = False
-    gone: int = 0
+    in_registers: int = 0
 
 
 (NEAR_LINES, FAR_LINES) = MEMORIES[FaultMemory.LEAVING_LINES]
-HELDS = [
-    Held(FaultMemory.LINES, MEMORIES[FaultMemory.LINES][0], "far", "answer", far=8),
-    Held(FaultMemory.WRITES, MEMORIES[FaultMemory.WRITES][0], "far", "answer", far=8, writes=True),
-    Held(FaultMemory.ANSWERS, MEMORIES[FaultMemory.ANSWERS][0], "far", "answer", near=7, far=1),
-    Held(FaultMemory.LOOKUPS, MEMORIES[FaultMemory.LOOKUPS][0], "near", "answer", near=7, gone=1),
-    Held(FaultMemory.FETCHES, MEMORIES[FaultMemory.FETCHES][0], "far", "ar_ready", far=7, gone=2),
-    Held(FaultMemory.LEAVING_ANSWERS, "responses.out.queue", "master", "r", near=8),
-    Held(FaultMemory.LEAVING_LINES, NEAR_LINES, "near", "aw_ready", near=8, writes=True),
-    Held(FaultMemory.LEAVING_LINES, FAR_LINES, "far", "aw_ready", far=8),
+SETUPS = [
+    Setup(FaultMemory.LINES, MEMORIES[FaultMemory.LINES][0], "far", "answer", far=8),
+    Setup(FaultMemory.WRITES, MEMORIES[FaultMemory.WRITES][0], "far", "answer", far=8, writes=True),
+    Setup(FaultMemory.ANSWERS, MEMORIES[FaultMemory.ANSWERS][0], "far", "answer", near=7, far=1),
+    Setup(
+        FaultMemory.LOOKUPS,
+        MEMORIES[FaultMemory.LOOKUPS][0],
+        "near",
+        "answer",
+        near=7,
+        in_registers=1,
+    ),
+    Setup(
+        FaultMemory.FETCHES,
+        MEMORIES[FaultMemory.FETCHES][0],
+        "far",
+        "ar_ready",
+        far=7,
+        in_registers=2,
+    ),
+    Setup(FaultMemory.LEAVING_ANSWERS, "responses.out.queue", "master", "r", near=8),
+    Setup(FaultMemory.LEAVING_LINES, NEAR_LINES, "near", "aw_ready", near=8, writes=True),
+    Setup(FaultMemory.LEAVING_LINES, FAR_LINES, "far", "aw_ready", far=8),
 ]
 # Memories whose words have a line number in their last part.
 NUMBERED = (FaultMemory.LOOKUPS, FaultMemory.FETCHES, FaultMemory.LEAVING_LINES)
@@ -65,28 +80,28 @@ NUMBERED = (FaultMemory.LOOKUPS, FaultMemory.FETCHES, FaultMemory.LEAVING_LINES)
 class Codes(DirectedEnvironment):
     """Flips bits of the words that are kept in a memory."""
 
-    async def anew(self) -> None:
+    async def restart_empty(self) -> None:
         """Power up."""
         await self.begin(FlatConfig(LINES, self.build.ratio))
-        self.wanted = Lines(lambda line: line)
+        self.expected = Lines(lambda line: line)
         self.faults = Faults(self.dut)
         self.watchers = [self.faults]
 
-    async def upset(self, held: Held, masks: list[set[int]]) -> int:
+    async def upset(self, setup: Setup, masks: list[set[int]]) -> int:
         """Fill a memory, flip bits of its words by the last masks, and continue. Returns the number
         of words.
         """
-        rows = list(at(self.dut, held.path))
+        rows = list(at(self.dut, setup.path))
         await self.clear(rows)
-        self.play()
-        part = getattr(self, held.part)
-        part.profile = StimulusProfile(**{held.never: 0.0})
-        self.lines = self._ask(held)
-        await self.cycles(HELD)
-        used = _used([int(row.value) for row in rows])[held.gone :][: len(masks)]
+        self.take_requests()
+        part = getattr(self, setup.part)
+        part.profile = StimulusProfile(**{setup.stalled: 0.0})
+        self.lines = self._ask(setup)
+        await self.cycles(FILL_CYCLES)
+        used = _used([int(row.value) for row in rows])[setup.in_registers :][: len(masks)]
         await self.flip([rows[i] for i in used], masks[::-1][: len(used)])
         part.profile = StimulusProfile()
-        await self.cycles(HELD)
+        await self.cycles(FILL_CYCLES)
         return len(used)
 
     async def clear(self, rows: list[Any]) -> None:
@@ -103,38 +118,38 @@ class Codes(DirectedEnvironment):
             row.value = int(row.value) ^ sum(1 << bit for bit in mask)
         await self.cycles(1)
 
-    async def judge(self, held: Held) -> None:
+    async def check_corrected(self, setup: Setup) -> None:
         """Check all responses, and all lines by reading them."""
-        await self.answered(*((0, len(self.lines)) if held.writes else (len(self.lines), 0)))
-        if not held.writes:
-            self._compare(held)
+        await self.answered(*((0, len(self.lines)) if setup.writes else (len(self.lines), 0)))
+        if not setup.writes:
+            self._compare(setup)
         await self.settle()
-        self.play()
+        self.take_requests()
         self.lines = list(range((self.build.ratio + 1) * LINES))
         for line in self.lines:
             self.ask(line, id=ID)
         await self.answered(len(self.lines), 0)
-        self._compare(held)
+        self._compare(setup)
         await self.settle()
 
-    def _compare(self, held: Held) -> None:
+    def _compare(self, setup: Setup) -> None:
         answers = zip(self.lines, self.answers.reads, self.answers.poisoned, strict=True)
         for line, (_, _, resp, data), bad in answers:
-            assert bad or resp != OKAY or data == self.wanted.read(line)[0], (held, line)
+            assert bad or resp != OKAY or data == self.expected.read(line)[0], (setup, line)
 
-    def _ask(self, held: Held) -> list[int]:
+    def _ask(self, setup: Setup) -> list[int]:
         """The requested lines."""
-        slots = [0] * held.near + [1] * held.far
+        slots = [0] * setup.near + [1] * setup.far
         lines = [
             self.tags(set_index)[slot] * LINES + set_index for set_index, slot in enumerate(slots)
         ]
         lines.sort(key=self._is_near)  # what is near waits for what is not
         for line in lines:
-            request = Request(held.writes, ID, line * 64)
-            if held.writes:
+            request = Request(setup.writes, ID, line * 64)
+            if setup.writes:
                 data, strobe = bits(self.rng.getrandbits(512)), self.rng.getrandbits(64)
                 request.data = [(data, strobe, 0)]
-                self.wanted.write(line, data, strobe, 0)
+                self.expected.write(line, data, strobe, 0)
             self.todo.append(request)
         return lines
 
@@ -154,15 +169,15 @@ async def each_bit_of_each_memory_is_corrected(dut: Any) -> None:
     """Including check bits. Each read word reports the flip, and no response or line is wrong."""
     environment = Codes(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
-    await environment.anew()
-    for held in HELDS:
-        masks = single_flips(len(at(dut, held.path)[0]))
+    await environment.restart_empty()
+    for setup in SETUPS:
+        masks = single_flips(len(at(dut, setup.path)[0]))
         while masks:
             environment.faults.counts.clear()
-            count = await environment.upset(held, masks)
-            assert count, held
-            await environment.judge(held)
-            assert environment.faults.counts == {(held.memory, "corrected"): count}, (held, masks)
+            count = await environment.upset(setup, masks)
+            assert count, setup
+            await environment.check_corrected(setup)
+            assert environment.faults.counts == {(setup.memory, "corrected"): count}, (setup, masks)
             del masks[-count:]
 
 
@@ -173,15 +188,15 @@ async def two_flipped_bits_of_each_part_are_told(dut: Any) -> None:
     """
     environment = Codes(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
-    for held in HELDS:
-        width = len(at(dut, held.path)[0])
-        of_numbers = max(parts(width)) if held.memory in NUMBERED else []
+    for setup in SETUPS:
+        width = len(at(dut, setup.path)[0])
+        of_numbers = max(parts(width)) if setup.memory in NUMBERED else []
         for mask in double_flips(width):
-            await environment.anew()
-            assert await environment.upset(held, [mask]) == 1, (held, mask)
+            await environment.restart_empty()
+            assert await environment.upset(setup, [mask]) == 1, (setup, mask)
             if not mask & set(of_numbers):
-                await environment.judge(held)
-            assert environment.faults.counts == {(held.memory, "uncorrected"): 1}, (held, mask)
+                await environment.check_corrected(setup)
+            assert environment.faults.counts == {(setup.memory, "uncorrected"): 1}, (setup, mask)
 
 
 @cocotb.test()
@@ -196,32 +211,32 @@ async def parts_of_lines_that_wait_are_written(dut: Any) -> None:
     # the strobes follow the sideband and the poison.
     ends = tuple(n * LINES * 64 for n in (ratio + 1, ratio + 2))
     dedicated = FlatConfig(LINES, ratio, dedicated=ends)
-    never = FlatConfig(LINES, ratio, policy="never")
+    no_swaps = FlatConfig(LINES, ratio, policy="never")
     for config, path, part, first, strobes in (
         (dedicated, NEAR_LINES, "near", (ratio + 1) * LINES, SidebandCode(ratio).bits + 1),
-        (never, FAR_LINES, "far", LINES, 1),
+        (no_swaps, FAR_LINES, "far", LINES, 1),
     ):
         rows, lines = list(at(dut, path)), range(first, first + 4)
         environment.watchers = sound
         await environment.begin(config)
         for turn in range(PARTS + 1):
             flips = turn == PARTS
-            environment.play()
+            environment.take_requests()
             await environment.clear(rows)
-            held = getattr(environment, part)
-            held.profile = StimulusProfile(aw_ready=0.0)
+            port = getattr(environment, part)
+            port.profile = StimulusProfile(aw_ready=0.0)
             for line in lines:
                 strobe = 3 if flips else environment.rng.getrandbits(64)
                 environment.ask(line, 9, strobe=strobe, id=ID)
-            await environment.cycles(HELD)
+            await environment.cycles(FILL_CYCLES)
             used = [rows[i] for i in _used([int(row.value) for row in rows])]
             assert used, path
             if flips:
                 environment.watchers = []
                 await environment.flip(used, [{strobes, strobes + 1}] * len(used))
-            held.profile = StimulusProfile()
+            port.profile = StimulusProfile()
             await environment.answered(0, len(lines))
             await environment.settle()
-        environment.play()
+        environment.take_requests()
         await environment.read(lines)
         assert environment.answers.poisoned.count(1) == len(used), path

@@ -63,9 +63,9 @@ class DirectedEnvironment(Environment):
     async def begin(self, config: FlatConfig, seed: int = 1, latency: int = 1) -> None:
         """Power up. latency: most cycles of memories' responses."""
         await self.restart(Random(seed), config)
-        self.play(latency)
+        self.take_requests(latency)
 
-    def play(self, latency: int = 1) -> None:
+    def take_requests(self, latency: int = 1) -> None:
         """Take requests from `todo` and collect responses in `answers`."""
         self.todo.clear()
         self.answers = Answers()
@@ -101,7 +101,7 @@ class DirectedEnvironment(Environment):
             self.ask(line, value)
             await self.answered(0, len(self.answers.writes) + 1)
         await self.settle()
-        self.play(latency)
+        self.take_requests(latency)
 
     async def read(self, lines: Sequence[int]) -> list[tuple[int, int]]:
         """Read lines one after the other: (resp, first 8 bytes) of each."""
@@ -152,7 +152,7 @@ class DirectedEnvironment(Environment):
 
     async def _ready_again(self) -> None:
         await self._below(1)
-        self.play()
+        self.take_requests()
         for _ in range(2000):
             if self._ready():
                 return

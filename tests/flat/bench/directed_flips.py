@@ -64,7 +64,7 @@ class Flipping(Near):
         return (word,)
 
 
-class Book(Answers):
+class RequestLog(Answers):
     """Requests in the order of their effects; each is to one line."""
 
     def __init__(self) -> None:
@@ -82,22 +82,22 @@ class Book(Answers):
         self.requests.append(self._accepted[write].popleft())
 
 
-class Truth:
+class ExpectedLines:
     """The expected contents of lines: a value in each half."""
 
     def __init__(self, lines: int) -> None:
         self.halves = {line: [~line & MASK] * 2 for line in range(lines)}
         self.cover: Counter[str] = Counter()
 
-    def judge(self, book: Book, near: Flipping) -> None:
-        """Judge each response of a round by the faults of near memory's words."""
+    def judge(self, log: RequestLog, near: Flipping) -> None:
+        """Check each response of a round against the faults of near memory's words."""
         reads: defaultdict[int, deque[Any]] = defaultdict(deque)
         writes: defaultdict[int, deque[int]] = defaultdict(deque)
-        for (_, id, resp, data), bad in zip(book.reads, book.poisoned, strict=True):
+        for (_, id, resp, data), bad in zip(log.reads, log.poisoned, strict=True):
             reads[id].append((resp, data, bad))
-        for _, id, resp in book.writes:
+        for _, id, resp in log.writes:
             writes[id].append(resp)
-        for request in book.requests:
+        for request in log.requests:
             line = request.addr >> 6
             faults = near.wrong[line % LINES]
             case = f"line {line}: {'write' if request.write else 'read'}: {dict(faults)}"
@@ -132,13 +132,13 @@ class FlipEnvironment(DirectedEnvironment):
 
     near_type = Flipping
 
-    async def round(self, truth: Truth, rng: Random, count: int) -> None:
-        """Random requests; their responses are judged when all are complete."""
+    async def round(self, expected: ExpectedLines, rng: Random, count: int) -> None:
+        """Make random requests, and check their responses when all are complete."""
         latency = rng.choice((1, 8, 40))
-        self.play(latency)
-        self.near.profile = StimulusProfile(latency=latency)  # its own, not far's
-        book = self.answers = Book()
-        self.scoreboard = self.master.scoreboard = self.tap.scoreboard = book
+        self.take_requests(latency)
+        self.near.profile = StimulusProfile(latency=latency)  # separate from far memory's
+        log = self.answers = RequestLog()
+        self.scoreboard = self.master.scoreboard = self.tap.scoreboard = log
         ids = min(8, 1 << self.build.id_bits)
         hot = rng.sample(range(LINES), 2)
         for _ in range(count):
@@ -149,7 +149,7 @@ class FlipEnvironment(DirectedEnvironment):
         writes = sum(request.write for request in self.todo)
         await self.answered(count - writes, writes, within=20_000)
         await self.settle()
-        truth.judge(book, self.near)
+        expected.judge(log, self.near)
 
 
 @cocotb.test()
@@ -166,7 +166,7 @@ async def flips_under_traffic_never_give_wrong_data(dut: Any) -> None:
         policy, n = any_policy(rng)
         config = FlatConfig(LINES, environment.build.ratio, policy=policy, n=n)
         await environment.begin(config, seed)
-        near, truth = environment.near, Truth(config.lines)
+        near, expected = environment.near, ExpectedLines(config.lines)
         for _ in range(ROUNDS):
             chosen = rng.sample(FAULTS[1:], rng.randrange(len(FAULTS)))
             near.faults = Counter(none=10, poison=rng.randrange(4)) + Counter(chosen)
@@ -178,19 +178,19 @@ async def flips_under_traffic_never_give_wrong_data(dut: Any) -> None:
                 for bit in rng.sample(range(near.code.bits), flips):
                     word ^= 1 << bit
                 near.sidebands[set_index] = damaged[set_index] = word
-                near.wrong[set_index]["two"] += 1  # or as bad, if it comes poisoned
-            await environment.round(truth, rng, REQUESTS)
+                near.wrong[set_index]["two"] += 1  # one flip is as bad in a poisoned word
+            await environment.round(expected, rng, REQUESTS)
             for set_index, word in damaged.items():
                 if near.sidebands[set_index] == word:
                     near.sidebands[set_index] = before[set_index]
             near.damaged, near.faults = {}, Counter(none=1)
             poisoned = {set_index: wrong["poison"] for set_index, wrong in near.wrong.items()}
             near.wrong.clear()
-            for set_index, times in poisoned.items():  # it may still be
+            for set_index, times in poisoned.items():  # still poisoned
                 near.wrong[set_index] += Counter(poison=times)
-        await environment.round(truth, rng, 2 * REQUESTS)
+        await environment.round(expected, rng, 2 * REQUESTS)
         environment.one_place()
-        cover += truth.cover
+        cover += expected.cover
         cover["corrected"] += int(dut.counters_corrected.value)
         cover["untrusted"] += int(dut.counters_untrusted.value)
     print(dict(cover))

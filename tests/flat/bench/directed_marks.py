@@ -25,7 +25,7 @@ async def begin(environment: DirectedEnvironment) -> None:
         environment.ask(line, value)
         await environment.answered(0, len(environment.answers.writes) + 1)
     await environment.settle()
-    environment.play()
+    environment.take_requests()
 
 
 @cocotb.test()
@@ -39,7 +39,7 @@ async def a_marked_set_is_not_swapped(dut: Any) -> None:
     await environment.answered(1, 0)
     await environment.settle()
     assert int(dut.counters_marked.value) == 1
-    environment.play()
+    environment.take_requests()
     swaps, misses = int(dut.counters_swaps.value), int(dut.counters_misses.value)
     for _ in range(3):
         assert await environment.read((B, A)) == [(OKAY, OLD_B), (OKAY, OLD_A)]
@@ -57,7 +57,7 @@ async def requests_behind_tags_that_were_not_told_are_refused(dut: Any) -> None:
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
     await begin(environment)
-    environment.play(latency=30)
+    environment.take_requests(latency=30)
     environment.near.refusals.append(False)
     environment.ask(A, id=0)
     environment.ask(B, id=1)
@@ -67,7 +67,7 @@ async def requests_behind_tags_that_were_not_told_are_refused(dut: Any) -> None:
     answers = [resp for _, _, resp, _ in environment.answers.reads]
     answers += [resp for _, _, resp in environment.answers.writes]
     assert OKAY not in answers, answers
-    environment.play()
+    environment.take_requests()
     assert await environment.read((A, B)) == [(OKAY, OLD_A), (OKAY, OLD_B)]
     await environment.settle()
     environment.one_place()

@@ -39,7 +39,7 @@ async def data_may_wait_for_a_read(dut: Any) -> None:
     environment = await begin(dut)
     for late in ({0}, {1}, {BEATS - 1}, {1, 2}, set(range(BEATS))):
         for id, line in ((0, 0), (1, 0), (1, BEATS), (0, LINES)):
-            environment.play()
+            environment.take_requests()
             request = burst(0, 0, 100)
             request.after = {k: Request(False, id, (line + k) * 64) for k in late}
             environment.todo.append(request)

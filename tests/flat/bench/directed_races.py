@@ -54,7 +54,7 @@ async def what_comes_in_a_refused_swap_loses_no_line(dut: Any) -> None:
                 environment.ask(line, OLD[line])
                 await environment.answered(0, len(environment.answers.writes) + 1)
             await environment.settle()
-            environment.play(LATENCY)
+            environment.take_requests(LATENCY)
             before = environment.tags(A)
             refusals = getattr(environment, port).refusals
             refusals += [True] * times
@@ -74,7 +74,7 @@ async def what_comes_in_a_refused_swap_loses_no_line(dut: Any) -> None:
                     holds[line] = {written[line]}
             assert len(refusals) in ((0,) if times < MANY else range(MANY - 6, MANY)), case
             refusals.clear()
-            environment.play()
+            environment.take_requests()
             for line, (resp, value) in zip(lines, await environment.read(lines), strict=True):
                 assert resp == OKAY and value in holds[line], f"{case}: {line}, {resp}, {value:x}"
             # A request for A before the near write swaps back, and this swap is reverted.
@@ -95,7 +95,7 @@ async def sets_that_differ_in_one_bit_have_their_own_mshrs(dut: Any) -> None:
     near_lines = (1 << build.address_bits - 6) // (build.ratio + 1)
     await environment.begin(FlatConfig(near_lines, build.ratio))
     for bit in (1 << k for k in range((near_lines - 1).bit_length())):
-        environment.play()
+        environment.take_requests()
         counts = environment.near.accesses.counts
         before = counts["reads"]
         environment.far.profile = StimulusProfile(answer=0.0)
@@ -135,6 +135,6 @@ async def a_full_write_restores_a_line_that_is_kept(dut: Any) -> None:
         environment.far.profile = StimulusProfile()
         await environment.answered(1, 1)
         await environment.settle()
-        environment.play()
+        environment.take_requests()
         await environment.read((A,))
         assert environment.answers.poisoned == [int(strobe != FULL)], f"{strobe:#x}"

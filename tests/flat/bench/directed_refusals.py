@@ -46,7 +46,7 @@ async def a_refused_step_loses_no_line(dut: Any) -> None:
         if kind == "read" and not fails:
             assert done.reads[0][3] & (1 << 64) - 1 == OLD_B, f"{case}: {done.reads[0][3]:x}"
         memory.refusals.clear()
-        environment.play()
+        environment.take_requests()
         (resp_a, a), (resp_b, b) = await environment.read((A, B))
         assert (resp_a, a) == (OKAY, OLD_A), f"{case}: the other line is {resp_a}, {a:#x}"
         may = {OLD_B} if kind == "read" else {OLD_B, NEW}
@@ -58,8 +58,8 @@ async def a_refused_step_loses_no_line(dut: Any) -> None:
         counted = {
             name: int(getattr(dut, f"counters_{name}Errors").value) for name in ("near", "far")
         }
-        wanted = {name: int(name == port and not unmet) for name in counted}
-        assert counted == wanted, f"{case}: {counted}"
+        expected = {name: int(name == port and not unmet) for name in counted}
+        assert counted == expected, f"{case}: {counted}"
 
 
 @cocotb.test()
@@ -72,7 +72,7 @@ async def a_refused_write_of_far_is_answered_so(dut: Any) -> None:
         environment.ask(B, OLD_B)
         await environment.answered(0, 1)
         await environment.settle()
-        environment.play()
+        environment.take_requests()
         environment.far.stores_refused = stored
         environment.far.refusals.append(True)
         environment.ask(B, NEW, strobe)
@@ -80,7 +80,7 @@ async def a_refused_write_of_far_is_answered_so(dut: Any) -> None:
         ((_, _, resp),) = environment.answers.writes
         assert resp != OKAY, f"{strobe:x}, {stored}"
         await environment.settle()
-        environment.play()
+        environment.take_requests()
         ((resp, value),) = await environment.read([B])
         assert (resp, value) == (OKAY, NEW if stored else OLD_B), f"{strobe:x}, {stored}: {value:x}"
 
@@ -100,11 +100,11 @@ async def a_read_behind_a_swap_that_is_taken_back_is_answered_once(dut: Any) -> 
             environment.ask(line, id=id)
         await environment.answered(2, 0)
         await environment.settle()
-        wanted = [(0, OKAY, everywhere(OLD_B)), (1, OKAY, everywhere(OLD_A))]
+        expected = [(0, OKAY, everywhere(OLD_B)), (1, OKAY, everywhere(OLD_A))]
         case = f"{port} refuses {times}"
-        assert sorted(answer[1:] for answer in environment.answers.reads) == wanted, case
+        assert sorted(answer[1:] for answer in environment.answers.reads) == expected, case
         getattr(environment, port).refusals.clear()
-        environment.play()
+        environment.take_requests()
         held = [(resp, data & (1 << 64) - 1) for resp, data in await environment.read((A, B))]
         assert held == [(OKAY, OLD_A), (OKAY, OLD_B)], f"{case}: {held}"
         environment.one_place()
@@ -133,7 +133,7 @@ async def a_write_before_a_swap_is_not_refused_with_it(dut: Any) -> None:
         await environment.answered(1, 1 + others)
         assert all(resp == OKAY for *_, resp in environment.answers.writes), others
         await environment.settle()
-        environment.play()
+        environment.take_requests()
         assert await environment.read([A]) == [(OKAY, NEW)], others
 
 
@@ -161,10 +161,10 @@ async def a_swap_back_waits_for_what_is_being_written(dut: Any) -> None:
         slow.profile = StimulusProfile(latency=1)
         await environment.answered(2, 0)
         await environment.settle()
-        wanted = [(1, OKAY, everywhere(OLD_B)), (2, OKAY, everywhere(OLD_A))]
-        assert [answer[1:] for answer in environment.answers.reads] == wanted, case
+        expected = [(1, OKAY, everywhere(OLD_B)), (2, OKAY, everywhere(OLD_A))]
+        assert [answer[1:] for answer in environment.answers.reads] == expected, case
         assert not environment.far.refusals, case
-        environment.play()
+        environment.take_requests()
         held = await environment.read((A, B))
         assert held == [(OKAY, OLD_A), (OKAY, OLD_B)], f"{case}: {held}"
         await environment.settle()
@@ -182,7 +182,7 @@ async def refused_reads_among_others(dut: Any) -> None:
     await environment.begin(FlatConfig(MANY, environment.build.ratio, policy="never"))
     rng, far = environment.rng, environment.far
     for _ in range(ROUNDS):
-        environment.play(rng.choice((1, 4)))
+        environment.take_requests(rng.choice((1, 4)))
         far.profile = StimulusProfile(latency=rng.choice((1, 8)), errors=0.4)
         before, reads = far.refused[False], 0
         for n in range(3 * MANY):

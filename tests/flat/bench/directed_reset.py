@@ -84,8 +84,8 @@ async def answers_that_nobody_waits_for_are_dropped(dut: Any) -> None:
     sent = 0
     for memory in (environment.near, environment.far):
         for id in (0, 1, build.requests - 1):
-            environment.play()
-            memory.say(id)
+            environment.take_requests()
+            memory.send_stray_answers(id)
             await environment.cycles(6)
             sent += 2
             environment.ask(B, sent)
@@ -117,17 +117,19 @@ async def answers_to_nobody_amid_others_are_dropped(dut: Any) -> None:
         for cycle in range(1, 60, 3):
             for write in (False, True):
                 await environment.settle()
-                environment.play(LATENCY)
+                environment.take_requests(LATENCY)
                 for line in (A, B, first):
                     environment.ask(line, *((values[line],) if write else ()))
                 await environment.cycles(cycle)
                 # Three accesses have three MSHRs, the first ones; and past the MSHRs are none.
                 past = build.requests
-                memory.say(past if cycle % 2 and past >> build.id_bits == 0 else build.requests - 1)
+                memory.send_stray_answers(
+                    past if cycle % 2 and past >> build.id_bits == 0 else build.requests - 1
+                )
                 sent += 2
                 await environment.answered(*((0, 3) if write else (3, 0)))
         await environment.settle()
-        environment.play()
+        environment.take_requests()
         read = await environment.read(list(values))
         assert read == [(OKAY, value) for value in values.values()], read
         environment.one_place()
@@ -144,7 +146,7 @@ async def a_quiet_controller_may_be_reset(dut: Any) -> None:
     await environment.begin(FlatConfig(LINES, environment.build.ratio))
     ids = 1 << environment.build.id_bits
     for cycle in range(1, 100, 7):
-        environment.play(VERY_LATE)
+        environment.take_requests(VERY_LATE)
         values = {}
         for n in range(40):
             line = n % (2 * LINES)
@@ -181,7 +183,7 @@ async def what_belongs_to_a_write_is_taken_once_quiesced(dut: Any) -> None:
     await environment.start()
     await environment.begin(FlatConfig(LINES, environment.build.ratio))
     for n, first in enumerate(("w", "aw") * 8):
-        environment.play()
+        environment.take_requests()
         profile, valid = environment.master.profile, environment.master.valid
         profile.ahead, profile.w = (1.0, 1.0) if first == "w" else (0.0, 0.0)
         environment.ask(A, n)

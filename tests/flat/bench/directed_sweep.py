@@ -41,7 +41,7 @@ async def no_request_is_taken_before_every_write_of_the_sweep_was_accepted(dut: 
         await environment.sweep()
         assert near.refused[True], f"seed {seed} refuses nothing"
         assert int(dut.counters_nearErrors.value) == near.refused[True]
-        environment.play()
+        environment.take_requests()
         read = await environment.read(range(0, config.lines, 7))
         assert all(resp == OKAY for resp, _ in read), read
 
@@ -60,7 +60,7 @@ async def a_sweep_that_is_cut_takes_no_late_answer(dut: Any) -> None:
         near = environment.near
         environment.reset.set(0)
         environment.power_on.set(0)
-        environment.play(LATE)
+        environment.take_requests(LATE)
         near.profile.errors = float(cycle % 4 == 1)
         await environment.cycles(cycle)
         near.store.lines.clear()

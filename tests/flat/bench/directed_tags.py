@@ -38,7 +38,7 @@ class Tags(DirectedEnvironment):
         self.ask(A, OLD_A)
         await self.answered(0, len(self.answers.writes) + 1)
         await self.settle()
-        self.play()
+        self.take_requests()
 
     def damage(self, set_index: int, flips: int) -> None:
         """Flip bits of a set's word."""
@@ -63,13 +63,13 @@ class Tags(DirectedEnvironment):
         """
         accesses = [(A + tag * LINES, s) for tag in range(self.build.ratio + 1) for s in PARTS]
         await self.settle()
-        self.play()
+        self.take_requests()
         ports = [memory.accesses.counts for memory in (self.near, self.far)]
         before = [dict(counts) for counts in ports]
         for line, strobe in accesses:
             assert await self.access(line, strobe) != OKAY, f"{case}: {line}, {strobe}"
         await self.settle()
-        self.play()
+        self.take_requests()
         before[0]["reads"] = before[0].get("reads", 0) + len(accesses)
         assert [dict(counts) for counts in ports] == before, f"{case}: {ports}, not {before}"
         return len(accesses)
@@ -86,7 +86,7 @@ class Tags(DirectedEnvironment):
         return [int(getattr(self.dut, f"counters_{name}").value) for name in names]
 
     def untrusted(self) -> tuple[int, int]:
-        """Whether a set is told, and which."""
+        """Whether an untrusted set is reported, and which."""
         dut = self.dut
         return int(dut.untrusted_valid.value), int(dut.untrusted_set.value)
 
@@ -124,7 +124,7 @@ async def a_poisoned_word_with_a_flipped_tag_is_not_trusted(environment: Tags) -
         environment.ask(A, OLD_A)  # A is near again
         await environment.answered(0, 1)
         await environment.settle()
-        environment.play()
+        environment.take_requests()
     assert await environment.counted("corrected", "marked") == [0, 0]
 
 
@@ -175,7 +175,7 @@ async def a_flipped_bit_is_corrected(environment: Tags) -> None:
         await environment.settle()
         assert code.read(A, near.sidebands[A])[0] is Verdict.CLEAN, "a swap writes it anew"
         assert await environment.counted("corrected") == [before + 2]
-        environment.play()
+        environment.take_requests()
     assert await environment.counted("untrusted", "marked") == [0, 0]
     environment.one_place()
 
@@ -252,12 +252,12 @@ async def requests_that_share_an_mshr_are_refused_with_the_first(environment: Ta
     """Also if only a later request's near read is bad, until the MSHR is free."""
     near = environment.near
     for bad in range(4):
-        environment.play()
-        told = []
+        environment.take_requests()
+        reads = []
 
-        def sideband(line: int, told: list[int] = told, bad: int = bad) -> tuple[int, ...]:
-            told.append(line)
-            return (near.sidebands[line] ^ (0b11 if len(told) == bad + 1 else 0),)
+        def sideband(line: int, reads: list[int] = reads, bad: int = bad) -> tuple[int, ...]:
+            reads.append(line)
+            return (near.sidebands[line] ^ (0b11 if len(reads) == bad + 1 else 0),)
 
         near.sideband = sideband  # type: ignore[method-assign]
         near.profile.answer = 0.0
@@ -276,12 +276,12 @@ async def requests_that_share_an_mshr_are_refused_with_the_first(environment: Ta
         (_, _, wrote), *_ = environment.answers.writes
         refused = [resp != OKAY for resp in [*resps[:3], wrote, resps[3]]]
         assert refused == [k >= bad for k in range(5)], f"{bad}: {refused}"
-        environment.play()
+        environment.take_requests()
         await environment.as_written(bad)
         environment.ask(A, OLD_A)
         await environment.answered(0, 1)
         await environment.settle()
-        environment.play()
+        environment.take_requests()
 
 
 @tags
@@ -294,12 +294,12 @@ async def a_repaired_set_is_poisoned_and_as_after_power_up(environment: Tags) ->
         await begin(environment)
         await environment.read((B,))  # A is far
         await environment.settle()
-        environment.play()
+        environment.take_requests()
         environment.near.stores_refused = environment.far.stores_refused = False
         environment.damage(A, 0b110)
         assert await environment.access(B, None) != OKAY
         await environment.settle()
-        environment.play()
+        environment.take_requests()
         if step:
             port, k = step
             memory = getattr(environment, port)
@@ -313,7 +313,7 @@ async def a_repaired_set_is_poisoned_and_as_after_power_up(environment: Tags) ->
             memory.refuses = refuses
             await environment.pulse(environment.repair)
             await environment.settle()
-            environment.play()
+            environment.take_requests()
             assert memory.refused[True] == seen[0] + 1, f"{step}: nothing refused"
             assert environment.untrusted() == (1, A), step
             assert await environment.counted(f"{port}Errors") == [1]
@@ -326,7 +326,7 @@ async def a_repaired_set_is_poisoned_and_as_after_power_up(environment: Tags) ->
         assert environment.untrusted()[0] == 0, step
         assert not int(environment.dut.untrusted_repairing.value)
         assert environment.near.sidebands[A] == environment.near.code.word(A), step
-        environment.play()
+        environment.take_requests()
         read = await environment.read([*of_set, OTHER])
         assert all(resp == OKAY for resp, _ in read), f"{step}: {read}"
         assert environment.answers.poisoned == [1] * len(of_set) + [0], step
@@ -349,7 +349,7 @@ async def a_repair_waits_for_what_is_in_flight(environment: Tags) -> None:
         environment.damage(A, 0b11)
         assert await environment.access(A, None) != OKAY
         await environment.settle()
-        environment.play(latency=30)
+        environment.take_requests(latency=30)
         for value in range(3):
             for line in lines:
                 environment.ask(line, 100 * value + line)
@@ -359,7 +359,7 @@ async def a_repair_waits_for_what_is_in_flight(environment: Tags) -> None:
         await environment.settle()
         assert all(resp == OKAY for *_, resp in environment.answers.writes), delay
         assert environment.untrusted()[0] == 0, delay
-        environment.play()
+        environment.take_requests()
         read = await environment.read([*lines, A, B])
         assert read[:-2] == [(OKAY, 200 + line) for line in lines], f"{delay}: {read}"
         assert environment.answers.poisoned == [0] * len(lines) + [1, 1], delay
@@ -374,7 +374,7 @@ async def it_is_not_quiet_amid_a_repair(environment: Tags) -> None:
         environment.damage(A, 0b11)
         assert await environment.access(A, None) != OKAY
         await environment.settle()
-        environment.play(latency=5)
+        environment.take_requests(latency=5)
         await environment.pulse(environment.repair)
         await environment.cycles(delay)
         environment.quiesce.set(1)
@@ -393,7 +393,7 @@ async def requests_wait_while_a_set_is_repaired(environment: Tags) -> None:
     environment.damage(A, 0b11)
     assert await environment.access(A, None) != OKAY
     await environment.settle()
-    environment.play()
+    environment.take_requests()
     environment.far.profile = StimulusProfile(answer=0.0)
     await environment.pulse(environment.repair)
     before = environment.near.accesses.counts["reads"]

@@ -29,7 +29,7 @@ CYCLES = 1500  # per seed
 SEEDS = 30  # most seeds until a flipped bit of each memory was read
 LINES = 8  # near lines
 A, B, C = 1, 1 + LINES, 2  # A and B are in one set
-TWINS = 16  # pairs of bits
+BIT_PAIRS = 16  # pairs of bits
 # The instance of each memory in the design.
 MEMORIES = {
     FaultMemory.LINES: ["lines.rows.ram"],
@@ -41,9 +41,9 @@ MEMORIES = {
     FaultMemory.LEAVING_LINES: ["sequencer.queue.queue", "sequencer.queue_1.queue"],
 }
 # Memories that are rarely used.
-SELDOM = {FaultMemory.FETCHES, FaultMemory.LEAVING_ANSWERS, FaultMemory.LEAVING_LINES}
-WHOSE = ("id_valid", "id_bits", "line_valid", "line_bits")
-PINS = ("fault_corrected", "fault_uncorrected", *WHOSE)
+RARELY_USED = {FaultMemory.FETCHES, FaultMemory.LEAVING_ANSWERS, FaultMemory.LEAVING_LINES}
+LOCATION = ("id_valid", "id_bits", "line_valid", "line_bits")
+PINS = ("fault_corrected", "fault_uncorrected", *LOCATION)
 
 
 class Faults:
@@ -63,7 +63,7 @@ class Faults:
             for kind in ("corrected", "uncorrected"):
                 if pins[f"fault_{kind}"]():
                     self.counts[memory, kind] += 1
-                    self.last[memory] = tuple(pins[name]() for name in WHOSE)
+                    self.last[memory] = tuple(pins[name]() for name in LOCATION)
 
 
 @cocotb.test()
@@ -75,8 +75,8 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
     faults = Faults(dut)
     paths = [path for there in MEMORIES.values() for path in there]
     flips, seed = 0, 1000
-    met = MEMORIES.keys() - SELDOM
-    while flips < FLIPS or (not met <= {n for n, _ in faults.counts} and seed < 1000 + SEEDS):
+    required = MEMORIES.keys() - RARELY_USED
+    while flips < FLIPS or (not required <= {n for n, _ in faults.counts} and seed < 1000 + SEEDS):
         seed += 1
         rng = Random(seed)
         environment.watchers = []
@@ -91,10 +91,10 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
         flipper.stopped = True
         await environment.check()
         flips += flipper.flips
-    told = {f"{memory.name} {kind}": n for (memory, kind), n in sorted(faults.counts.items())}
-    print(f"{flips} flips, {seed - 1000} seeds: {told}", flush=True)
-    assert all(kind == "corrected" for _, kind in faults.counts), told
-    assert met <= {n for n, _ in faults.counts}, told
+    summary = {f"{memory.name} {kind}": n for (memory, kind), n in sorted(faults.counts.items())}
+    print(f"{flips} flips, {seed - 1000} seeds: {summary}", flush=True)
+    assert all(kind == "corrected" for _, kind in faults.counts), summary
+    assert required <= {n for n, _ in faults.counts}, summary
 
 
 class Injected(DirectedEnvironment):
@@ -125,19 +125,19 @@ async def two_flipped_bits_are_poison(dut: Any) -> None:
             environment.watchers = [faults]
             case = f"{memory.name}, {1 + double} bits"
             await environment.arm(memory, double)
-            wanted = {A: ~A & FULL, B: ~B & FULL, C: ~C & FULL}
+            expected = {A: ~A & FULL, B: ~B & FULL, C: ~C & FULL}
             if memory == FaultMemory.LINES:  # A is kept while B moves near
-                hurt, whose = A, (0, 0, 1, A)
+                damaged, location = A, (0, 0, 1, A)
                 await environment.read((B,))
                 await environment.settle()
             elif memory == FaultMemory.WRITES:
-                hurt, whose = B, (0, 0, 1, A)
-                wanted[B] = 7
+                damaged, location = B, (0, 0, 1, A)
+                expected[B] = 7
                 environment.ask(B, 7)
                 await environment.answered(0, 1)
                 await environment.settle()
             else:  # the hit's answer waits for that of the miss
-                hurt, whose = C, (1, 3, 0, 0)
+                damaged, location = C, (1, 3, 0, 0)
                 environment.far.profile.answer = 0.0
                 for line in (B, C):
                     environment.ask(line, id=3)
@@ -145,22 +145,25 @@ async def two_flipped_bits_are_poison(dut: Any) -> None:
                 environment.far.profile.answer = 1.0
                 await environment.answered(2, 0)
                 assert environment.answers.poisoned == [0, double], case
-                assert environment.answers.reads[1][3] & FULL == wanted[C] or double, case
+                assert environment.answers.reads[1][3] & FULL == expected[C] or double, case
             kind = ("corrected", "uncorrected")[double]
             assert faults.counts == {(memory, kind): 1}, f"{case}: {faults.counts}"
-            assert faults.last[memory] == whose, f"{case}: {faults.last}"
-            environment.play()
-            read = await environment.read(wanted)
+            assert faults.last[memory] == location, f"{case}: {faults.last}"
+            environment.take_requests()
+            read = await environment.read(expected)
             poison = [
-                int(double and line == hurt and memory != FaultMemory.ANSWERS) for line in wanted
+                int(double and line == damaged and memory != FaultMemory.ANSWERS)
+                for line in expected
             ]
             assert environment.answers.poisoned == poison, case
-            for (resp, seen), (line, value), bad in zip(read, wanted.items(), poison, strict=True):
+            for (resp, seen), (line, value), bad in zip(
+                read, expected.items(), poison, strict=True
+            ):
                 assert resp == OKAY and (bad or seen == value), f"{case}: {line}: {seen:#x}"
-            environment.ask(hurt, 9)
+            environment.ask(damaged, 9)
             await environment.answered(0, 1)
-            environment.play()
-            assert await environment.read((hurt,)) == [(OKAY, 9)]
+            environment.take_requests()
+            assert await environment.read((damaged,)) == [(OKAY, 9)]
             assert environment.answers.poisoned == [0], case
 
 
@@ -174,8 +177,8 @@ async def two_flipped_bits_side_by_side_are_poison(dut: Any) -> None:
     await environment.start()
     environment.watchers = []
     rows = at(dut, MEMORIES[FaultMemory.LINES][0])
-    rng, hurt = Random(1), 0
-    for _ in range(TWINS):
+    rng, damaged = Random(1), 0
+    for _ in range(BIT_PAIRS):
         await environment.begin(FlatConfig(LINES, build.ratio))
         environment.far.profile = StimulusProfile(answer=0.0)
         environment.ask(B)
@@ -188,13 +191,13 @@ async def two_flipped_bits_side_by_side_are_poison(dut: Any) -> None:
         environment.far.profile = StimulusProfile()
         await environment.answered(1, 0)
         await environment.settle()
-        environment.play()
+        environment.take_requests()
         (of_a, of_b) = await environment.read((A, B))
         (poisoned, clean) = environment.answers.poisoned
         assert not clean and of_b == (OKAY, ~B & FULL), bit
         assert poisoned or of_a == (OKAY, ~A & FULL), bit
-        hurt += poisoned
-    assert hurt > TWINS // 2, hurt
+        damaged += poisoned
+    assert damaged > BIT_PAIRS // 2, damaged
 
 
 @cocotb.test()
@@ -219,7 +222,7 @@ async def what_is_on_its_way_is_corrected_or_lost_aloud(dut: Any) -> None:
                 await environment.cycles(100)
                 environment.master.profile.r = 1.0
                 await environment.answered(len(lines), 0)
-                whose, wanted = (1, 3, 0, 0), [~line & FULL for line in lines]
+                location, expected = (1, 3, 0, 0), [~line & FULL for line in lines]
             else:
                 environment.near.profile.aw_ready = 0.0
                 for line in lines:
@@ -228,9 +231,9 @@ async def what_is_on_its_way_is_corrected_or_lost_aloud(dut: Any) -> None:
                 environment.near.profile.aw_ready = 1.0
                 await environment.answered(0, len(lines))
                 await environment.settle()
-                environment.play()
+                environment.take_requests()
                 await environment.read(lines)
-                whose, wanted = (0, 0, 0, 0), list(lines)
+                location, expected = (0, 0, 0, 0), list(lines)
             answers = environment.answers
             read = [(resp, data & FULL) for _, _, resp, data in answers.reads]
             lost = [
@@ -238,7 +241,7 @@ async def what_is_on_its_way_is_corrected_or_lost_aloud(dut: Any) -> None:
                 for (resp, _), poisoned in zip(read, answers.poisoned, strict=True)
             ]
             assert faults.counts == {(memory, ("corrected", "uncorrected")[double]): 1}, case
-            assert faults.last[memory] == whose, f"{case}: {faults.last}"
+            assert faults.last[memory] == location, f"{case}: {faults.last}"
             assert sum(lost) == double, f"{case}: {lost}"
-            for (_, data), gone, right in zip(read, lost, wanted, strict=True):
+            for (_, data), gone, right in zip(read, lost, expected, strict=True):
                 assert gone or data == right, f"{case}: {data:#x} for {right:#x}"

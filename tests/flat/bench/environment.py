@@ -68,7 +68,7 @@ def random_config(rng: Random, build: Build) -> FlatConfig:
     return any_config(rng, 1 << (build.address_bits - 6), build.ratio, dedicated)
 
 
-class Sound:
+class NoReports:
     """Checks that no memory reports a flip without one, so all words have valid check bits."""
 
     def __init__(self, dut: Any) -> None:
@@ -78,8 +78,8 @@ class Sound:
 
     def step(self, t: int) -> None:
         """Cycle t."""
-        for name, told in self._pins.items():
-            if told():
+        for name, names in self._pins.items():
+            if names():
                 raise Difference(f"cycle {t}: {name}, and no bit was flipped")
 
 
@@ -97,7 +97,7 @@ class Environment:
         self.quiesce, self.quiet = Flag(dut.quiesce), reader(dut.quiet)
         self._ready = reader(dut.initialised)
         self._outcome = reader(dut.outcome_valid), reader(dut.outcome_bits_kind)
-        self.watchers: list[Any] = [Sound(dut)]  # further observers
+        self.watchers: list[Any] = [NoReports(dut)]  # further observers
         self.t = 0
 
     async def start(self) -> None:
@@ -192,9 +192,9 @@ class Environment:
         await self.settle()
         seen = self.counters()
         forwarded = seen.pop("forwarded")
-        wanted = {name: getattr(self.golden.counts, name) for name in COUNTERS}
-        if seen != wanted:
-            raise Difference(f"the counters say {seen}, not {wanted}")
+        expected = {name: getattr(self.golden.counts, name) for name in COUNTERS}
+        if seen != expected:
+            raise Difference(f"the counters say {seen}, not {expected}")
         poisoned = reader(self.dut.counters_poisoned)()
         returned = sum(memory.accesses.poisoned for memory in (self.near, self.far))
         if poisoned != returned:

@@ -64,10 +64,10 @@ class Refusing(Memory):
 
     def refuses(self, write: bool) -> bool:
         """Whether to refuse this access: as requested, or at random."""
-        told = write in self.refusals
-        if told:
+        refused = write in self.refusals
+        if refused:
             self.refusals.remove(write)
-        refuses = told or super().refuses(write)
+        refuses = refused or super().refuses(write)
         self.refused[write] += refuses
         return refuses
 
@@ -101,8 +101,8 @@ class Near(Refusing):
         zeroes = dict.fromkeys(self._swept, (0, 0))
         found = {line: self.sidebands.get(line) for line in self._swept}
         assert self.store.lines == zeroes, f"the sweep wrote {self.store.lines}"
-        wanted = {line: self.code.word(line) for line in self._swept}
-        assert found == wanted, f"the sidebands are {found}"
+        expected = {line: self.code.word(line) for line in self._swept}
+        assert found == expected, f"the sidebands are {found}"
         writes, refused = self.accesses.counts["writes"], self.refused[True]
         assert self.accesses.counts.keys() == {"writes"}, self.accesses.counts
         assert writes == len(zeroes) if not refused else writes >= len(zeroes) + refused, writes

@@ -98,17 +98,17 @@ class Scoreboard:
         self.log.append((t, "B", id, resp))
         if not self.writes[id]:
             self.fail(t, f"an answer to no write, id {id}")
-        if resp != (wanted := self.writes[id].popleft()):
-            self.fail(t, f"the write of id {id} is answered {resp}, not {wanted}")
+        if resp != (expected := self.writes[id].popleft()):
+            self.fail(t, f"the write of id {id} is answered {resp}, not {expected}")
 
     def data(self, t: int, id: int, data: str, resp: int, last: int, user: int) -> None:
         """R."""
         self.log.append((t, "R", id, resp, last, user))
         if not self.reads[id]:
             self.fail(t, f"a beat that id {id} did not ask for")
-        line, *wanted, contents = self.reads[id].popleft()
-        if [resp, last, user] != wanted:
-            self.fail(t, f"line {line}, id {id}: resp, last, poison {resp, last, user}: {wanted}")
+        line, *expected, contents = self.reads[id].popleft()
+        if [resp, last, user] != expected:
+            self.fail(t, f"line {line}, id {id}: resp, last, poison {resp, last, user}: {expected}")
         if resp == OKAY and (seen := int(data, 2).to_bytes(64, "little")) != contents:
             self.fail(t, f"line {line}, id {id}: {seen.hex()}, not {contents.hex()}")
 
@@ -116,6 +116,6 @@ class Scoreboard:
         """A decision."""
         if not self.outcomes:
             self.fail(t, f"outcome {kind} of no request")
-        wanted, line = self.outcomes.popleft()
-        if kind != wanted:
-            self.fail(t, f"line {line}: outcome {kind}, not {wanted}")
+        expected, line = self.outcomes.popleft()
+        if kind != expected:
+            self.fail(t, f"line {line}: outcome {kind}, not {expected}")

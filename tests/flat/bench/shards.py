@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The swap controller's bench, and the seeds of it that `make test` plays."""
+"""The swap controller's bench, and the seeds of it that `make test` runs."""
 
 from tests.bench.bench import Bench
 from tests.flat.bench.build import BUILDS, WORK, built

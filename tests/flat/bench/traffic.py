@@ -12,23 +12,23 @@ from tests.bench.transfers import Transfers
 from tests.flat.bench.build import Build
 
 
-class Rivals:
+class AlternatingSets:
     """Lines of few alternating sets, each line several times: causes swaps of several tags in one
     MSHR, and counts of consecutive misses, interleaved with other MSHRs.
     """
 
     def __init__(self, rng: Random, config: FlatConfig) -> None:
         self.config = config
-        self._homes = [rng.randrange(config.near_lines) for _ in range(rng.choice((1, 2, 3)))]
+        self._set_indices = [rng.randrange(config.near_lines) for _ in range(rng.choice((1, 2, 3)))]
         self._run = rng.choice((1, 1, 2, 3, 5))
         self._asked = rng.randrange(100)
 
     def line(self) -> int:
         """The next one."""
-        turn, of = divmod(self._asked, len(self._homes))
+        turn, of = divmod(self._asked, len(self._set_indices))
         self._asked += 1
         tag = turn // self._run % (self.config.ratio + 1)
-        return self._homes[of] + tag * self.config.near_lines
+        return self._set_indices[of] + tag * self.config.near_lines
 
 
 class Traffic(Transfers):
@@ -44,7 +44,7 @@ class Traffic(Transfers):
         rng, config = self.rng, self.config
         self._sets = [rng.randrange(config.near_lines) for _ in range(rng.choice((1, 2, 4, 16)))]
         self._kind = rng.choice(("hot", "hot", "rivals", "uniform", "scan", "mixed", "mixed"))
-        self._rivals = Rivals(rng, config)
+        self._alternating = AlternatingSets(rng, config)
         self._whole = rng.choice((0.0, 0.5, 0.9, 1.0))  # share of whole writes
         self._next = rng.randrange(config.lines)
 
@@ -72,7 +72,7 @@ class Traffic(Transfers):
         if kind == "hot":
             return rng.choice(self._sets) + rng.randrange(config.ratio + 1) * config.near_lines
         if kind == "rivals":
-            return self._rivals.line()
+            return self._alternating.line()
         if kind == "scan":
             self._next = (self._next + 1) % config.lines
             return self._next

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of the clock crossing: two clocks of any ratio, flops that settle either way, resets
-of either side.
+"""cocotb tests of the clock crossing: two clocks of any ratio, metastable flops, and resets of
+either side.
 
-What a flop does when its input changes at the edge a simulator cannot know, so `unsettled` decides
-it: half of all changes are seen a cycle later, each synchroniser by itself.
+A simulator does not model metastability, so `unsettled` does: each synchroniser sees half of all
+changes a cycle later, independently of the others.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from cocotb.triggers import RisingEdge, Timer
 
 TRANSFERS = 40  # of a ratio
 RESETS = 80  # of a ratio
-# Periods in steps of the host's and the device's clock: 125 and 400 MHz, and what is far from it.
+# Periods of the host's and the device's clock in steps: 125 and 400 MHz, and extreme ratios.
 RATIOS = ((400, 125), (100, 100), (100, 101), (100, 500), (500, 100))
 BITS = ("address", "writedata", "byteenable")
-PATIENCE = 400  # cycles of both clocks that a transfer may take
+PATIENCE = 400  # most cycles of both clocks in a transfer
 
 
 async def tick(handle: Any, period: int, phase: int) -> None:
@@ -36,7 +36,7 @@ async def tick(handle: Any, period: int, phase: int) -> None:
 
 
 async def unsettled(flops: Any, rng: Random) -> None:
-    """A synchroniser whose first flop may see a change a cycle late."""
+    """Makes a synchroniser's first flop see some changes a cycle late."""
     seen, late = 0, False
     while True:
         await RisingEdge(flops.clock)
@@ -50,7 +50,7 @@ async def unsettled(flops: Any, rng: Random) -> None:
 
 
 class Device:
-    """The slave: takes its time, and answers every read with a number of its own."""
+    """The slave: waits a random time, and answers each read with another number."""
 
     def __init__(self, dut: Any, rng: Random) -> None:
         self.dut, self.rng = dut, rng
@@ -61,7 +61,7 @@ class Device:
         return getattr(self.dut, f"device_{name}")
 
     async def run(self) -> None:
-        """Serve for ever; a reset of its clock's side forgets what is under way."""
+        """Serve transfers without end; a reset of the device's side drops the current one."""
         rng, pin = self.rng, self.pin
         due: list[tuple[int, bool, int]] = []
         for name in ("waitrequest", "readdatavalid", "writeresponsevalid", "readdata", "response"):
@@ -91,7 +91,7 @@ class Device:
 
 
 class Host:
-    """The master: one transfer behind the other, held as Avalon wants it until it is accepted."""
+    """The master: makes one transfer after the other, held until it is accepted (Avalon)."""
 
     def __init__(self, dut: Any, rng: Random, device: Device) -> None:
         self.dut, self.rng, self.device = dut, rng, device
@@ -108,7 +108,7 @@ class Host:
             self.pin(name).value = self.rng.getrandbits(len(self.pin(name)))
 
     def give_up(self) -> None:
-        """What a reset does to a transfer."""
+        """Cancel the current transfer, as a reset does."""
         if self.task and not self.task.done():
             self.task.cancel()
             self.task = None
@@ -118,7 +118,7 @@ class Host:
         await RisingEdge(self.dut.hostClock)
 
     async def transfer(self) -> None:
-        """Make one, and compare it with what the device has seen."""
+        """Make a transfer, and compare it with what the device received."""
         rng, pin, device = self.rng, self.pin, self.device
         write = rng.random() < 0.5
         asked = tuple(rng.getrandbits(len(pin(name))) for name in BITS)
@@ -135,7 +135,7 @@ class Host:
             raise AssertionError(f"not taken: {write} {asked}")
         self.idle()
         await self.edge()
-        # One that a reset interrupted may still have been under way, but this one is behind it.
+        # A transfer that a reset interrupted may still arrive, but only before this one.
         times = [made[:2] for made in device.made[before:]].count((write, asked))
         assert times == 1 or (times > 1 and self.resets + device.resets > resets), times
         _, _, answer = device.made[-1]
@@ -151,7 +151,7 @@ class Host:
 
 
 async def running(dut: Any, ratio: tuple[int, int], seed: str) -> tuple[Host, Device, list[Any]]:
-    """Both sides after a reset, in any order, and what runs beside them."""
+    """Both sides after resets in random order, and the background tasks."""
     rng = Random(f"{os.environ.get('SEED', '1')} {seed} {ratio}")
     device = Device(dut, rng)
     host = Host(dut, rng, device)
@@ -174,7 +174,7 @@ async def running(dut: Any, ratio: tuple[int, int], seed: str) -> tuple[Host, De
 
 
 async def end(beside: list[Any]) -> None:
-    """Nothing of a ratio runs on in the next one."""
+    """Stop all tasks, so that none continues with the next clock ratio."""
     for task in beside:
         task.cancel()
     await Timer(1, "step")
@@ -182,7 +182,7 @@ async def end(beside: list[Any]) -> None:
 
 @cocotb.test()
 async def every_transfer_is_made_once(dut: Any) -> None:
-    """Whatever the clocks: the device sees each once and in order, the host gets its answer."""
+    """At any clock ratio the device sees each transfer once and in order, and answers it."""
     for ratio in RATIOS:
         host, device, beside = await running(dut, ratio, "once")
         for _ in range(TRANSFERS):
@@ -192,7 +192,7 @@ async def every_transfer_is_made_once(dut: Any) -> None:
 
 
 async def pulse(side: Host | Device, reset: Any, clock: Any, rng: Random) -> None:
-    """A reset of one side, some cycles from now."""
+    """Reset one side after a random number of cycles."""
     for _ in range(rng.randrange(1, 14)):
         await RisingEdge(clock)
     reset.value = 1
@@ -206,7 +206,7 @@ async def pulse(side: Host | Device, reset: Any, clock: Any, rng: Random) -> Non
 
 @cocotb.test()
 async def either_side_may_be_reset(dut: Any) -> None:
-    """In the middle of a transfer, and of what follows a reset: all that is asked for is made."""
+    """Resets during a transfer, or during recovery from a reset: all later transfers are made."""
     for ratio in RATIOS:
         host, device, beside = await running(dut, ratio, "resets")
         rng = host.rng

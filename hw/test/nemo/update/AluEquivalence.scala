@@ -43,10 +43,10 @@ class AluEquivalence(p: NemoParams, op: UpdateOp, counterWidth: Int, amount: Opt
   private val forwarded2 = RegNext(io.forward2 && !io.forward1)
   private def counter(word: UInt): UInt =
     VecInit.tabulate(counters)(i => word((i + 1) * bits - 1, i * bits))(watched).pad(p.wordBits)
-  private def met[T <: Data](x: T) = ShiftRegister(x, OperandStage.latency + 1)
+  private def delayed[T <: Data](x: T) = ShiftRegister(x, OperandStage.latency + 1)
   private val before = counter(RegNext(io.state))
-  private val after = ReferenceFold(op.code.U, before, met(operand), counterWidth.U, p)
-  private val expected = RegNext(Mux(met((io.updated >> watched)(0)), after, before))
+  private val after = ReferenceFold(op.code.U, before, delayed(operand), counterWidth.U, p)
+  private val expected = RegNext(Mux(delayed((io.updated >> watched)(0)), after, before))
   private val wrongWord =
     (forwarded1 && bench.io.word =/= bench.io.result) || (forwarded2 && bench.io.word =/= RegNext(bench.io.result))
   private val wrongResult = !RegNext(forwarded1 || forwarded2) && counter(bench.io.result) =/= expected

@@ -38,14 +38,14 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   private case class Word(data: BigInt, bad: Boolean)
   private case class Outcome(updated: Option[(BigInt, Int)], good: Boolean, part: Map[Int, Word])
 
-  /** The expected outcome of each slot. `met` collects the distances at which a word was accessed again, by event or
-    * read.
+  /** The expected outcome of each slot. `distances` collects the distances at which a word was accessed again, by event
+    * or read.
     */
   private def fold(
       slots: Seq[Slot],
       rule: TestRule,
       words: mutable.Map[(Int, Int), Word],
-      met: mutable.Set[(Boolean, Int)]
+      distances: mutable.Set[(Boolean, Int)]
   ): Seq[Outcome] = {
     val w = rule.counterWidth
     val written = mutable.Map[(Int, Int), Int]()
@@ -54,7 +54,7 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
     for ((slot, i) <- slots.zipWithIndex) yield slot match {
       case Idle => Outcome(None, good = false, Map())
       case Event(line, word, sub) =>
-        written.get((line, word)).foreach(at => met += ((false, i - at)))
+        written.get((line, word)).foreach(at => distances += ((false, i - at)))
         val before = words((line, word))
         val bytes = ((1 << (1 << w)) - 1) << (sub << w)
         val after = Word(PlainFold.word(rule.op, before.data, rule.operand, w, bytes), before.bad)
@@ -64,7 +64,7 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
         Outcome(Some((value << (sub * bits), ((line * p.lineWords + word) * (8 >> w)) + sub)), !before.bad, Map())
       case Read(line, effect, word) =>
         val ks = word.fold[Seq[Int]](0 until p.lineWords)(Seq(_))
-        ks.foreach(k => written.get((line, k)).foreach(at => met += ((true, i - at))))
+        ks.foreach(k => written.get((line, k)).foreach(at => distances += ((true, i - at))))
         val part = ks.map(k => k -> words((line, k))).toMap
         if (effect && rule.effectKind != ReadEffect.None) for (k <- ks) {
           val op = if (clearsParity) UpdateOp.Set else rule.effectOp
@@ -148,9 +148,9 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
       effectOperand = random.nextInt(200)
     )
     val all = slots(random, rule.counterWidth, rule.effectKind == ReadEffect.Op)
-    val met = mutable.Set[(Boolean, Int)]()
-    val outcomes = fold(all, rule, words, met)
-    assert((for (read <- Seq(false, true); d <- 1 to 5) yield (read, d)).forall(met), "not every distance is met")
+    val distances = mutable.Set[(Boolean, Int)]()
+    val outcomes = fold(all, rule, words, distances)
+    assert((for (read <- Seq(false, true); d <- 1 to 5) yield (read, d)).forall(distances), "not every distance is met")
     load(dut, rule)
     val newest = mutable.Map[Int, Map[Int, Int]]()
     val inArray = mutable.Map[Int, Seq[Word]]()

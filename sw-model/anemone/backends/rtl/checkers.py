@@ -24,10 +24,10 @@ LITE = {
 FULL = {"aw": BURST, "w": ("last",), "b": ("id",), "ar": BURST, "r": ("id", "last")}
 # The value's ports are checked instead of the key's, which is inside: the key's reset lasts longer
 # than that of the ports, and the host waits meanwhile.
-OWN_RESET = {"FlatMemory.sv": "TieredMemory.sv", "MemoryExpander.sv": "BoardExpander.sv"}
+CHECKED_OUTSIDE = {"FlatMemory.sv": "TieredMemory.sv", "MemoryExpander.sv": "BoardExpander.sv"}
 # Resets that start some cycles after the pin and last longer.
 LATE_RESET = {"BoardExpander": "reset || expander.reset"}
-BESIDE = ("user", "sideband")
+SIDE_PINS = ("user", "sideband")
 
 
 def bound(verilog: Path) -> str:
@@ -39,7 +39,7 @@ def bound(verilog: Path) -> str:
     parts = []
     files = (verilog / "filelist.f").read_text().split()
     for file in files:
-        if OWN_RESET.get(file) in files:
+        if CHECKED_OUTSIDE.get(file) in files:
             continue
         pins = _pins((verilog / file).read_text())
         for prefix in sorted(
@@ -73,7 +73,7 @@ def _checker(module: str, prefix: str, ports: dict[str, str], pins: set[str]) ->
     if full:
         widths |= {"ID_BITS": "awid", "LEN_BITS": "awlen", "W_BITS": "wbeside", "R_BITS": "rbeside"}
         for channel in "wr":
-            there = [pin for name in BESIDE if (pin := f"{prefix}{channel}{name}") in pins]
+            there = [pin for name in SIDE_PINS if (pin := f"{prefix}{channel}{name}") in pins]
             ports[f"{channel}beside"] = f"{{{', '.join(there)}}}"
     parameters = {name: f"$bits({ports[pin]})" for name, pin in widths.items()}
     if full and module in LATE_RESET:

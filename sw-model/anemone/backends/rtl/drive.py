@@ -75,20 +75,22 @@ def _execute(
         folder = Path(name)
         write_job(folder / "job", rules, geometry)
         write(folder / "trace")
-        said = run_program([program, "replay", folder / "job", folder / "trace", folder], progress)
+        report = run_program(
+            [program, "replay", folder / "job", folder / "trace", folder], progress
+        )
         reads = _records(folder, "reads", len(rules))
         states = _records(folder, "states", len(rules))
         lines = np.fromfile(folder / "lines", _LINE)
     lines = lines[np.argsort(lines["row"], kind="stable")]
     counters = [
-        Counters(rule.name, **counts) for rule, counts in zip(rules, said["rules"], strict=True)
+        Counters(rule.name, **counts) for rule, counts in zip(rules, report["rules"], strict=True)
     ]
     result = Result(
         States(states["rule"], states["index"], states["channel"], states["value"]),
         Reads(reads["rule"], reads["event"], reads["index"], reads["channel"], reads["value"]),
-        counters, said["events"], said["cycles"], said["seconds"],
+        counters, report["events"], report["cycles"], report["seconds"],
     )  # fmt: skip
-    return Run(result, said["slots"], said["user_seconds"], lines["words"])
+    return Run(result, report["slots"], report["user_seconds"], lines["words"])
 
 
 def _records(folder: Path, kind: str, rules: int) -> dict[str, np.ndarray]:
@@ -110,7 +112,7 @@ def run_program(command: Sequence[object], progress: Progress | None) -> dict:
     Raises BackendError with the program's error message.
     """
     words = [str(word) for word in command]
-    said = None
+    report = None
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True
@@ -123,7 +125,7 @@ def run_program(command: Sequence[object], progress: Progress | None) -> dict:
                     done, total = rest.split()
                     progress(int(done), int(total))
                 elif what == "result":
-                    said = json.loads(rest)
+                    report = json.loads(rest)
             status = process.wait()
         finally:
             if process.poll() is None:
@@ -131,6 +133,6 @@ def run_program(command: Sequence[object], progress: Progress | None) -> dict:
                 process.wait()
         errors.seek(0)
         complaint = errors.read().decode(errors="replace").strip()
-    if status != 0 or said is None:
+    if status != 0 or report is None:
         raise BackendError(f"the RTL failed (exit status {status}): {complaint or 'no word'}")
-    return said
+    return report

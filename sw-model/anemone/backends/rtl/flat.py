@@ -80,17 +80,17 @@ def run_memories(
         folder = Path(name)
         write_job(folder / "job", config, geometry, memories)
         write_trace(folder / "trace", trace)
-        said = run_program([program, "run", folder / "job", folder / "trace", folder], progress)
+        report = run_program([program, "run", folder / "job", folder / "trace", folder], progress)
         outcomes = np.fromfile(folder / "outcomes", np.uint8)
         moved = np.fromfile(folder / "sets", _SET)
-    counts = Counts(**{f.name: said[f.name] for f in fields(Counts)})
+    counts = Counts(**{f.name: report[f.name] for f in fields(Counts)})
     result = FlatResult(
         counts, moved["set"].astype(np.uint64), moved["tag"].astype(np.uint8), outcomes,
-        said["mismatches"], said["seconds"], said["cycles"], said["forwarded"],
+        report["mismatches"], report["seconds"], report["cycles"], report["forwarded"],
     )  # fmt: skip
     names = ("near_reads", "near_writes", "far_reads", "far_writes")
-    ports = {name: said[f"port_{name}"] for name in names}
-    return FlatRun(result, ports, said["user_seconds"])
+    ports = {name: report[f"port_{name}"] for name in names}
+    return FlatRun(result, ports, report["user_seconds"])
 
 
 def write_job(path: Path, config: FlatConfig, geometry: Geometry, memories: Memories) -> None:

@@ -73,11 +73,11 @@ def share(setting: Setting, progress: Progress | None = None) -> Shared:
     Every load is checked to return its line of the message that was written last.
     """
     program = build(shared(GEOMETRY, HOSTS))
-    said = run_program([program, *astuple(setting)], progress)
+    report = run_program([program, *astuple(setting)], progress)
     return Shared(
-        _latencies(said["latency"]),
-        _latencies(said["other"]),
-        said["requests"] / said["cycles"] / GEOMETRY.channels,
+        _latencies(report["latency"]),
+        _latencies(report["other"]),
+        report["requests"] / report["cycles"] / GEOMETRY.channels,
     )
 
 

@@ -75,9 +75,9 @@ def by_camp(workloads: list[Workload], fast_gb: float) -> list[float]:
         low, high = (middle, high) if taken(at(middle)) > fast_gb else (low, middle)
     shares = at(high)
     # The rest goes to workloads for which several shares are equally good at this price.
-    for i, (least, most) in enumerate(zip(shares, at(low), strict=True)):
+    for i, (minimum, maximum) in enumerate(zip(shares, at(low), strict=True)):
         left = fast_gb - taken(shares)
-        shares[i] = least + min(max(most - least, 0.0), max(left, 0.0) / workloads[i].gb)
+        shares[i] = minimum + min(max(maximum - minimum, 0.0), max(left, 0.0) / workloads[i].gb)
     return shares
 
 
@@ -118,7 +118,7 @@ def read_workloads(path: str | os.PathLike) -> tuple[list[Workload], float]:
     if ("fast_gb" in content) == ("fast_to_slow" in content):
         raise table.wrong("fast_gb", "given, or fast_to_slow = [1, 1]; one of the two")
     if "fast_gb" in content:
-        return workloads, table.real("fast_gb", least=0)
+        return workloads, table.real("fast_gb", minimum=0)
     ratio = content["fast_to_slow"]
     numbers = isinstance(ratio, list) and all(type(n) in (int, float) for n in ratio)
     if not numbers or len(ratio) != 2 or min(ratio) < 0 or not 0 < sum(ratio) < float("inf"):
@@ -144,4 +144,6 @@ def _workload(content: Any, number: int, path: str | os.PathLike) -> Workload:
     if not isinstance(endpoints, dict):
         raise table.wrong("endpoints", "an object as E.json has it, or such a file's name")
     ends = endpoints_of(endpoints, file, folder)
-    return Workload(name, table.real("gb", least=0, above=True), table.real("mpki", least=0), ends)
+    return Workload(
+        name, table.real("gb", minimum=0, above=True), table.real("mpki", minimum=0), ends
+    )

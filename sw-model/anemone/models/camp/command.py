@@ -128,9 +128,9 @@ def record(
     recorder.check_perf(of)
     done = recorder.record(program, of, interval)
     write_files(out.parent, {out.name: lambda path: write_json(path, done.content)})
-    if done.spread > recorder.MOST_SPREAD:
-        said = f"cycles differ by {done.spread:.1%} between the runs of the counter groups"
-        print(f"anemone: warning: {said}", file=sys.stderr)
+    if done.spread > recorder.MAX_SPREAD:
+        warning = f"cycles differ by {done.spread:.1%} between the runs of the counter groups"
+        print(f"anemone: warning: {warning}", file=sys.stderr)
     total = done.total
     latency = total["P11"] / total["P12"] if total["P12"] else 0.0
     report = {
@@ -363,5 +363,7 @@ def _slowdowns(title: str, first: str, rows: Sequence[tuple]) -> None:
 def warn_of_multiplexing(run, path: object) -> None:
     """Warn on stderr if perf counted some events only part of the time."""
     if run.share < 100:
-        said = f"{path}: perf counted some events only {run.share:g} % of the time and scaled them"
-        print(f"anemone: warning: {said}", file=sys.stderr)
+        warning = (
+            f"{path}: perf counted some events only {run.share:g} % of the time and scaled them"
+        )
+        print(f"anemone: warning: {warning}", file=sys.stderr)

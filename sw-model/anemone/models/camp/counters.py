@@ -31,7 +31,7 @@ _ORDER = {
     "spr": (("P1", "P2"), ("P2", "P3")),
     "emr": (("P1", "P2"), ("P2", "P3")),
 }
-_MOST = 2.0**64  # the counters have 64 bits
+_MAX_COUNT = 2.0**64  # the counters have 64 bits
 # Other fields of a file, which `camp record` writes.
 _ALSO = ("t", "seconds", "instructions")
 
@@ -58,7 +58,7 @@ def check(table: Table, platform: str) -> Counters:
     """
     needed = NEEDED[platform]
     table.only(*needed, optional=(*NAMES, *_ALSO))
-    found = {n: table.real(n, least=0, most=_MOST) for n in NAMES if n in table.content}
+    found = {n: table.real(n, minimum=0, maximum=_MAX_COUNT) for n in NAMES if n in table.content}
     for name in _DIVISORS:
         if found.get(name) == 0:
             raise table.wrong(name, "a number above 0: the model divides by it")
@@ -98,7 +98,7 @@ def from_content(content: dict[str, Any], platform: str, file: object) -> Run:
         if not isinstance(each, dict):
             raise InputError(file, f"interval {number}", "counters", each, "{ t, c, P1, ... }")
         table = Table(file, f"interval {number}", each)
-        t = table.real("t", least=0)
+        t = table.real("t", minimum=0)
         if t <= before:
             raise table.wrong("t", f"seconds above {before:g}, those of the interval before")
         before = t

@@ -22,7 +22,7 @@ from anemone.models.camp.counters import PLATFORMS, from_content, read
 from anemone.models.camp.slowdown import Slowdown, Stalls
 
 TAU = 0.05  # §5.3's example
-MOST_WEIGHT = 255  # Linux's weighted interleave stores a weight in a byte
+MAX_WEIGHT = 255  # Linux's weighted interleave stores a weight in a byte
 _STALLS = ("s_llc", "s_cache", "s_sb")
 _PREDICTED = ("platform", "counters", "calibration")
 
@@ -101,13 +101,13 @@ def weights(x: float) -> tuple[int, int] | None:
     if x in (0.0, 1.0):
         return None
     exact = Fraction(x)
-    every = range(1, MOST_WEIGHT + 1)
+    every = range(1, MAX_WEIGHT + 1)
     # For each weight of DRAM, the best weight of CXL is next to dram * (1 - x) / x.
     candidates = []
     for dram in every:
         cxl = int(dram * (1 - exact) / exact)
         for near in (cxl, cxl + 1):
-            near = min(max(near, 1), MOST_WEIGHT)
+            near = min(max(near, 1), MAX_WEIGHT)
             error = abs(Fraction(dram, dram + near) - exact)
             candidates.append((error, dram + near, dram, near))
     _, _, dram, cxl = min(candidates)
@@ -132,8 +132,8 @@ def endpoints_of(content: dict[str, Any], file: object, folder: Path) -> Endpoin
     """
     table = Table(file, "endpoints", content)
     table.only("c", "dram", optional=("tau", "cxl", *_PREDICTED))
-    c = table.real("c", least=0, above=True)
-    tau = table.real("tau", least=0) if "tau" in content else TAU
+    c = table.real("c", minimum=0, above=True)
+    tau = table.real("tau", minimum=0) if "tau" in content else TAU
     dram = _tier(_part(table, "dram"))
     cxl = table.table("cxl")
     measured = cxl is not None and any(name in cxl.content for name in _STALLS)
@@ -152,7 +152,7 @@ def endpoints_of(content: dict[str, Any], file: object, folder: Path) -> Endpoin
     if cxl is not None:
         cxl.only(optional=("l_idle", "l_full"))
         for key in cxl.content:
-            cxl.real(key, least=0, above=True)
+            cxl.real(key, minimum=0, above=True)
     return Endpoints(c, dram, Tier(stalls, 1.0, 1.0), tau)  # the CXL latencies are not used
 
 
@@ -165,8 +165,8 @@ def _part(table: Table, key: str) -> Table:
 
 def _tier(table: Table) -> Tier:
     table.only(*_STALLS, "l_idle", "l_full")
-    stalls = Stalls(*(table.real(name, least=0) for name in _STALLS))
-    return Tier(stalls, *(table.real(key, least=0, above=True) for key in ("l_idle", "l_full")))
+    stalls = Stalls(*(table.real(name, minimum=0) for name in _STALLS))
+    return Tier(stalls, *(table.real(key, minimum=0, above=True) for key in ("l_idle", "l_full")))
 
 
 def _predicted(table: Table, folder: Path) -> tuple[float, float, float]:

@@ -21,7 +21,7 @@ from anemone.models.camp.events import ALWAYS, GROUPS, MODELS, Event
 
 _CPUINFO = Path("/proc/cpuinfo")
 _STDERR = 2  # the program's output goes here
-MOST_SPREAD = 0.05  # relative difference of the runs' cycles above which there is a warning
+MAX_SPREAD = 0.05  # relative difference of the runs' cycles above which there is a warning
 _CLOCK = "task-clock"  # perf's event of processor time, ms
 
 
@@ -158,9 +158,9 @@ def _run(
     words += [] if mesh else ["-e", _CLOCK]
     words += [] if interval is None else ["-I", str(round(interval * 1000))]
     with tempfile.TemporaryDirectory(prefix="anemone-camp-") as folder:
-        said = Path(folder, "perf")
-        done = subprocess.run([*words, "-o", said, "--", *program], stdout=_STDERR, check=False)
-        text = said.read_text() if said.exists() else ""
+        output = Path(folder, "perf")
+        done = subprocess.run([*words, "-o", output, "--", *program], stdout=_STDERR, check=False)
+        text = output.read_text() if output.exists() else ""
     if done.returncode:
         raise RecordError(f"{program[0]}: under perf it ended with status {done.returncode}")
     found = list(perf.rows(text, platform, "perf"))

@@ -11,7 +11,7 @@ from anemone.io.errors import Bare, InputError
 from anemone.io.tables import Table, parse_toml, read_text
 from anemone.models.camp.counters import Counters
 
-_MOST = 1e9  # largest constant: above it predictions may overflow
+_MAX_CONSTANT = 1e9  # largest constant: above it predictions may overflow
 CONSTANTS = ("k_drd", "p", "q", "k_cache", "k_store")
 
 
@@ -111,9 +111,13 @@ def calibration_of(content: dict[str, Any], file: object) -> Calibration:
     table = Table(file, "constants", content)
     table.only(*CONSTANTS, optional=("measured",))
     factors = {
-        name: table.real(name, least=0, most=_MOST) for name in CONSTANTS if name.startswith("k_")
+        name: table.real(name, minimum=0, maximum=_MAX_CONSTANT)
+        for name in CONSTANTS
+        if name.startswith("k_")
     }
-    line = {name: table.real(name, least=-_MOST, most=_MOST) for name in ("p", "q")}
+    line = {
+        name: table.real(name, minimum=-_MAX_CONSTANT, maximum=_MAX_CONSTANT) for name in ("p", "q")
+    }
     return Calibration(**factors, **line, file=str(file))
 
 

@@ -289,11 +289,11 @@ def _gaps(ranks: Sequence[Rank]) -> list[str]:
 
     ended = sum(not rank.header["finalized"] for rank in ranks)
     lost = sum(int(rank.header["lost"]) for rank in ranks)
-    said = ((size(ranks) - len(ranks), "ranks left no file"),
+    counts = ((size(ranks) - len(ranks), "ranks left no file"),
             (ended, "ranks did not come to MPI_Finalize"),
             (unfinished(ranks), "receives were posted and not complete at the end"),
             (lost, "receives could not be written"))  # fmt: skip
-    return [f"{count} {what}" for count, what in said if count]
+    return [f"{count} {what}" for count, what in counts if count]
 
 
 _PREDICT = """

@@ -141,9 +141,11 @@ def read_rank(path: Path) -> Rank:
     for one in header["collectives"]:
         if not one["name"].isascii():
             raise InputError(path, "header", "collectives", str(one["name"]), "names of MPI calls")
-    room = (len(content) - HEADER_BYTES) // RECORD.itemsize
-    if header["records"] > room:
-        raise InputError(path, "header", "records", int(header["records"]), f"{room}, by its size")
+    capacity = (len(content) - HEADER_BYTES) // RECORD.itemsize
+    if header["records"] > capacity:
+        raise InputError(
+            path, "header", "records", int(header["records"]), f"{capacity}, by its size"
+        )
     ended = int(header["records"]) + int(header["lost"])
     if header["posted"] < ended:
         allowed = f"at least {ended}, of records and lost"
@@ -155,8 +157,10 @@ def read_rank(path: Path) -> Rank:
         raise InputError(path, f"record {wrong[0]}", "kind", kind, f"0 to {len(KINDS) - 1}")
     wrong = np.flatnonzero(records["bytes"] > records["posted"])
     if len(wrong):
-        size, room = (int(records[name][wrong[0]]) for name in ("bytes", "posted"))
-        raise InputError(path, f"record {wrong[0]}", "bytes", size, f"at most {room}, which fit")
+        size, capacity = (int(records[name][wrong[0]]) for name in ("bytes", "posted"))
+        raise InputError(
+            path, f"record {wrong[0]}", "bytes", size, f"at most {capacity}, which fit"
+        )
     names = path.with_suffix(".names")
     sites, communicators, layouts = _names(names)
     unknown = set(records["site"].tolist()) - set(sites)

@@ -69,8 +69,8 @@ def read_loads(folder: str | os.PathLike) -> Loads | None:
     how = content.content.get("how", "")
     if not isinstance(how, str):
         raise content.wrong("how", "a text")
-    rate = content.real("rate", least=0, above=True)
-    compute = content.real("compute_ns", least=0) if "compute_ns" in content.content else 0.0
+    rate = content.real("rate", minimum=0, above=True)
+    compute = content.real("compute_ns", minimum=0) if "compute_ns" in content.content else 0.0
     return Loads(rate, read_metrics(content), _rows(table), how, compute)
 
 

@@ -21,7 +21,7 @@ from anemone.models.msgfree.tracer import ROOT, compiler_beside, example
 NODES = Path("/sys/devices/system/node")
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _SECONDS = "0.1"  # of a bandwidth
-_SAID = re.compile(r"^latency_ns ([0-9.]+) gb_per_s ([0-9.]+)$", re.MULTILINE)
+_OUTPUT = re.compile(r"^latency_ns ([0-9.]+) gb_per_s ([0-9.]+)$", re.MULTILINE)
 
 Found = dict[str, tuple[float, str]]  # name -> value, and how it was measured
 
@@ -29,13 +29,13 @@ Found = dict[str, tuple[float, str]]  # name -> value, and how it was measured
 def ping_pong(launcher: Sequence[str], mpicc: str | None) -> Found:
     """MPI's latency and bandwidth between the first and the last rank of a launcher's words."""
     program = example("pingpong", mpicc or compiler_beside(launcher[0]))
-    said = _SAID.search(_run([*launcher, program]))
-    if said is None:
+    found = _OUTPUT.search(_run([*launcher, program]))
+    if found is None:
         raise InputError(launcher[0], "ping-pong", "output", Bare("without a latency"),
                          "2 ranks or more: mpirun -n 2")  # fmt: skip
     return {
-        "mpi_lat": (float(said[1]), "ping-pong of 8 bytes"),
-        "mpi_bw": (float(said[2]), "16 messages at a time, the best size"),
+        "mpi_lat": (float(found[1]), "ping-pong of 8 bytes"),
+        "mpi_bw": (float(found[2]), "16 messages at a time, the best size"),
     }
 
 
@@ -106,10 +106,10 @@ def memo(*options: str) -> Rows:
     """Rows of memo, which is built if need be. Its warnings go to standard error."""
     folder = ROOT / "build" / "memo"
     _run(["make", "-s", "-C", str(ROOT / "sim" / "memo"), f"BUILD={folder}"])
-    said = _run([str(folder / "memo"), "--json", "-s", _SECONDS, *options])
-    with tempfile.TemporaryDirectory(prefix="anemone-memo-") as aside:
-        path = Path(aside, "memo.json")
-        path.write_text(said, encoding="utf-8")
+    output = _run([str(folder / "memo"), "--json", "-s", _SECONDS, *options])
+    with tempfile.TemporaryDirectory(prefix="anemone-memo-") as temporary:
+        path = Path(temporary, "memo.json")
+        path.write_text(output, encoding="utf-8")
         return read(path)
 
 

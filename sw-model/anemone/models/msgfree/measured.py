@@ -26,7 +26,7 @@ _LINE, _LOAD_BYTES = 64, 8  # counters do not say how wide a load is: a double's
 
 @dataclass(frozen=True)
 class Unit:
-    """What samples loads. record: perf's words. least: its shortest period; step: of what it is a
+    """What samples loads. record: perf's words. minimum: its shortest period; step: of what it is a
     multiple. loads, l1_miss, l3_miss: events of the ranks. reads: of memory, `of_machine` or of the
     ranks, so many bytes a count. l1_hit: cycles where it tells none of a hit in L1.
     """
@@ -38,13 +38,13 @@ class Unit:
     reads: str
     read_bytes: int
     of_machine: bool
-    least: int = 1
+    minimum: int = 1
     step: int = 1
     l1_hit: int = 0
 
     def period(self, asked: int) -> int:
         """The shortest that the unit can have of at least what is asked for."""
-        return -(-max(asked, self.least) // self.step) * self.step
+        return -(-max(asked, self.minimum) // self.step) * self.step
 
     @property
     def counted(self) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ IBS = Unit(
     ("perf", "record", "-a", "-d", "-W", "-e", "ibs_op/cnt_ctl=1/"),
     "cpu/event=0x29,umask=0x01,name=loads/", "cpu/event=0x43,umask=0x5f,name=l1_miss/",
     "cpu/event=0x43,umask=0x48,name=l3_miss/", "cpu/event=0x44,umask=0x48,name=reads/", _LINE,
-    False, least=144, step=16, l1_hit=4,
+    False, minimum=144, step=16, l1_hit=4,
 )  # fmt: skip
 _LINE_OF = re.compile(
     r"\s*(?P<pid>\d+)(?:/\d+)?\s+(?P<s>\d+)\.(?P<ns>\d{9}):\s+(?P<addr>[0-9a-f]+)\s+"
@@ -135,20 +135,20 @@ def refusal(unit: Unit = PEBS) -> str:
     for words in tried:
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode or "<not " in done.stderr:
-            said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-            return next((line for line in said if "<not " in line), (said or ["refused"])[0])
+            errors = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+            return next((line for line in errors if "<not " in line), (errors or ["refused"])[0])
     return ""
 
 
 def source_of(data: str) -> str | None:
-    """L1, L2, L3, LFB or MEM, of perf's words for where a load found its data; None: not said."""
+    """Where a load found its data, from perf's words: L1, L2, L3, LFB or MEM; None if not given."""
     level = re.search(r"\|LVL ([^|]*)", data)
-    said = level[1] if level else ""
+    levels = level[1] if level else ""
     for words, source in (
         (("LFB",), "LFB"), (("RAM", "L3 miss", "PMEM", "CXL"), "MEM"), (("L1",), "L1"),
         (("L2",), "L2"), (("L3", "Any cache", "Remote Cache"), "L3"),
     ):  # fmt: skip
-        if any(word in said for word in words):
+        if any(word in levels for word in words):
             return source
     return None
 

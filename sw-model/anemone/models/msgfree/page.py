@@ -19,7 +19,7 @@ from anemone.report import theme
 from anemone.report.charts import HALF, WIDE, Figure, Frame, data, svg, table
 from anemone.report.html import render
 
-_MOST = 12  # call sites in a picture, those that cost most
+_MAX_SITES = 12  # call sites in a picture, those that cost most
 _US = 1e3
 
 
@@ -32,7 +32,7 @@ def page(
     taken = [site for site in sites if site.take]
     gain = report["gain_ns"] / _US
     verdict = f"CXL memory gains {gain:,.0f} µs" if taken else "Messages are better everywhere"
-    shown = sorted(sites, key=_cost, reverse=True)[:_MOST]
+    shown = sorted(sites, key=_cost, reverse=True)[:_MAX_SITES]
     figures = [_costs(shown)]
     if any(site.samples for site in sites):
         figures.append(_sources([site for site in shown if site.samples]))
@@ -150,9 +150,9 @@ def _capacity(sites: Sequence[CallSite], capacity: int | None) -> Figure:
     best = frontier([site for site in sites if site.gain_ns > 0])
     frame = Frame(HALF, 240, left=78, right=24)
     sizes = [size / 1024 for size, _, _ in best]
-    most = max([*sizes, (capacity or 0) / 1024]) * 1.1
-    points = table(x=[*sizes, most], y=[gain / _US for _, gain, _ in [*best, best[-1]]])
-    x = alt.X("x:Q", scale=alt.Scale(domain=[0, most]), axis=alt.Axis(title="KiB of CXL memory"))
+    maximum = max([*sizes, (capacity or 0) / 1024]) * 1.1
+    points = table(x=[*sizes, maximum], y=[gain / _US for _, gain, _ in [*best, best[-1]]])
+    x = alt.X("x:Q", scale=alt.Scale(domain=[0, maximum]), axis=alt.Axis(title="KiB of CXL memory"))
     y = alt.Y("y:Q", axis=frame.y("gain (µs)"))
     line = alt.Chart(points).mark_line(interpolate="step-after", stroke=theme.series(0))
     layers = [data(line.encode(x=x, y=y), "gain")]

@@ -55,12 +55,12 @@ def read_parameters(path: str | os.PathLike | None = None) -> Parameters:
     content = parse_toml(text, path)
     table = Table(path, "", content, lambda field: toml_place(text, field))
     table.only(*(field.name for field in fields(Parameters)))
-    found = {name: table.real(name, least=0) for name in _LATENCIES}
-    found |= {name: table.real(name, least=0, above=True) for name in _RATES}
-    found["compute_max_weight"] = table.real("compute_max_weight", least=0, most=1)
+    found = {name: table.real(name, minimum=0) for name in _LATENCIES}
+    found |= {name: table.real(name, minimum=0, above=True) for name in _RATES}
+    found["compute_max_weight"] = table.real("compute_max_weight", minimum=0, maximum=1)
     for name in _CATEGORIES:
-        lower = found[f"{name}_thr_l"] = table.real(f"{name}_thr_l", least=0)
-        upper = found[f"{name}_thr_u"] = table.real(f"{name}_thr_u", least=0)
+        lower = found[f"{name}_thr_l"] = table.real(f"{name}_thr_l", minimum=0)
+        upper = found[f"{name}_thr_u"] = table.real(f"{name}_thr_u", minimum=0)
         if upper < lower:
             raise table.wrong(f"{name}_thr_u", f"at least {name}_thr_l, which is {lower:g}")
     return Parameters(**found)

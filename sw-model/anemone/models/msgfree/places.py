@@ -59,11 +59,11 @@ def _lines(module: str, sites: list[tuple[str, int, str]]) -> list[tuple[str, st
         )
     except OSError:
         return unknown
-    said = done.stdout.splitlines()
-    if len(said) != 2 * len(sites):
+    lines = done.stdout.splitlines()
+    if len(lines) != 2 * len(sites):
         return unknown
     answers = []
-    for function, where in zip(said[::2], said[1::2], strict=True):
+    for function, where in zip(lines[::2], lines[1::2], strict=True):
         file, _, line = where.partition(" (")[0].rpartition(":")
         answers.append((function, file, int(line)) if line.isdigit() and int(line) else
                        (function, "", 0))  # fmt: skip

@@ -41,10 +41,10 @@ def latency(
         messages=messages, in_flight=in_flight, load=load, seed=seed,
         refresh_every=round(dram.refi / _NS), refresh_for=round(dram.rfc / _NS),
     )  # fmt: skip
-    return _told(load, share(setting, progress))
+    return _under_load(load, share(setting, progress))
 
 
-def _told(load: float, found: Shared) -> UnderLoad:
+def _under_load(load: float, found: Shared) -> UnderLoad:
     loads = found.loads
     cycles = (loads.mean, loads.quantile(0.5), loads.quantile(0.99))
     return UnderLoad(load, found.requests, *(each * _NS for each in cycles))
@@ -52,5 +52,5 @@ def _told(load: float, found: Shared) -> UnderLoad:
 
 def added(under: Sequence[UnderLoad]) -> dict[float, float]:
     """By load: what it adds to the mean of the least load, ns."""
-    least = min(under, key=lambda one: one.load)
-    return {one.load: one.mean - least.mean for one in under}
+    lightest = min(under, key=lambda one: one.load)
+    return {one.load: one.mean - lightest.mean for one in under}

@@ -58,9 +58,9 @@ def read_site(path: str | os.PathLike) -> Site:
     return Site(
         messages=tuple(_each(table, "messages", "sizes in bytes", _size)),
         samples=tuple(_each(table, "samples", "{ latency_ns, source }", _sample)),
-        rate=table.real("rate", least=0, above=True),
-        loads_per_element=table.real("loads_per_element", least=1),
-        element_bytes=table.real("element_bytes", least=0, above=True),
+        rate=table.real("rate", minimum=0, above=True),
+        loads_per_element=table.real("loads_per_element", minimum=1),
+        element_bytes=table.real("element_bytes", minimum=0, above=True),
         unpack=unpack,
         metrics=read_metrics(table),
     )
@@ -71,8 +71,8 @@ def read_metrics(table: Table) -> Metrics:
     inner = table.table("metrics")
     assert inner is not None  # `only` has seen it
     inner.only(*(field.name for field in fields(Metrics)))
-    shares = {n: inner.real(n, least=0, most=1) for n in ("l3_miss_share", "l2_load_share")}
-    rates = {n: inner.real(n, least=0) for n in ("mem_gb_per_s", "l1_gb_per_s", "l2_gb_per_s")}
+    shares = {n: inner.real(n, minimum=0, maximum=1) for n in ("l3_miss_share", "l2_load_share")}
+    rates = {n: inner.real(n, minimum=0) for n in ("mem_gb_per_s", "l1_gb_per_s", "l2_gb_per_s")}
     return Metrics(**shares, **rates)
 
 
@@ -85,7 +85,7 @@ def _each(table: Table, key: str, what: str, take: Callable[[Table], Any]) -> li
 
 
 def _size(member: Table) -> float:
-    return member.real("value", least=0)
+    return member.real("value", minimum=0)
 
 
 def _sample(member: Table) -> tuple[float, str]:
@@ -94,4 +94,4 @@ def _sample(member: Table) -> tuple[float, str]:
         raise InputError(member.file, member.place, "sample", value, "{ latency_ns, source }")
     sample = Table(member.file, member.place, value)
     sample.only("latency_ns", "source")
-    return sample.real("latency_ns", least=0), sample.choice("source", SOURCES)
+    return sample.real("latency_ns", minimum=0), sample.choice("source", SOURCES)

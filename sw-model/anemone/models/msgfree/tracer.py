@@ -49,14 +49,14 @@ def example(name: str, mpicc: str) -> str:
 
 def with_variables(mpirun: str, words: Sequence[str], variables: dict[str, str]) -> list[str]:
     """The launcher's command, which sets variables for its ranks and not for itself."""
-    said = _run([mpirun, "--version"], "--version")
-    if "Open MPI" in said or "OpenRTE" in said:
+    version = _run([mpirun, "--version"], "--version")
+    if "Open MPI" in version or "OpenRTE" in version:
         options = [w for name, value in variables.items() for w in ("-x", f"{name}={value}")]
         command = [mpirun, *options]
         for word in words:  # a program of several has its own options
             command += [word, *options] if word == ":" else [word]
         return command
-    if "HYDRA" in said:
+    if "HYDRA" in version:
         options = [w for name, value in variables.items() for w in ("-genv", name, value)]
         return [mpirun, *options, *words]
     raise InputError(

@@ -13,7 +13,7 @@ from anemone.tiering.machine import Machine, Units
 from anemone.tiering.parameters import constants, setting
 
 _FAULTS, _SCAN = constants("faults"), constants("scan")
-_LEAST_NS = 1.0  # least time between a scan and a fault
+_MIN_NS = 1.0  # least time between a scan and a fault
 
 
 @dataclass
@@ -41,7 +41,7 @@ class HintFaults(Source):
         frame = frame.copy()
         self._faults += len(frame)
         seen = np.zeros(len(self._scanned))
-        took = np.maximum(time - self._scanned[frame], _LEAST_NS)
+        took = np.maximum(time - self._scanned[frame], _MIN_NS)
         seen[frame] = (now - self._last) / took
         read, _ = machine.take_marks(units.frame)
         heat = np.where(units.tier == FAST, read, seen[units.frame]).astype(float)
@@ -49,9 +49,9 @@ class HintFaults(Source):
 
         # A whole page faults at its first frame, a split page at each of its frames.
         slow = units.frame[units.tier == SLOW]
-        most = max(1, (self.scan_mib << 20) // machine.config.page_bytes)
+        count = max(1, (self.scan_mib << 20) // machine.config.page_bytes)
         at = np.searchsorted(slow, self._next)
-        chosen = np.roll(slow, -at)[:most]
+        chosen = np.roll(slow, -at)[:count]
         self._next = int(chosen[-1]) + 1 if len(chosen) else 0
         self._scanned[chosen] = now
         machine.trap(chosen)

@@ -205,8 +205,8 @@ class Nemo(Source):
         self._device.close()
 
     def counts(self, machine: Machine) -> dict[str, float]:
-        said = {"lines": self._reads}
-        return said | self._pebs.counts(machine) if self.fast == "pebs" else said
+        own_counts = {"lines": self._reads}
+        return own_counts | self._pebs.counts(machine) if self.fast == "pebs" else own_counts
 
 
 def _table(pages: int) -> int:

@@ -38,7 +38,7 @@ class Pebs(Source):
     period: int = setting(int(_PEBS["period"]), 1)
     sample_ns: float = setting(_PEBS["sample_ns"])
     buffer: int = setting(int(_PEBS["buffer"]), 1, 1 << 28, divide=True)
-    quota: float = setting(0.0, most=1.0)
+    quota: float = setting(0.0, maximum=1.0)
     adapt_ms: float = setting(_PEBS["adapt_ms"], 1e-6)
 
     needs = ("kind",)

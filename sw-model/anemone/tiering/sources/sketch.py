@@ -31,12 +31,12 @@ def _count(rows, bits, seeds, addr, threshold, reported, known, n):  # type: ign
     """
     for a in addr:
         page = a >> np.uint64(_PAGE_SHIFT)
-        least = 1 << 62
+        minimum = 1 << 62
         for row in range(len(rows)):
             at = (page * seeds[row]) >> np.uint64(64 - bits)
             rows[row, at] += 1
-            least = min(least, rows[row, at])
-        if least >= threshold and not known[page] and n < len(reported):
+            minimum = min(minimum, rows[row, at])
+        if minimum >= threshold and not known[page] and n < len(reported):
             known[page] = True
             reported[n] = page
             n += 1

@@ -11,12 +11,13 @@ from typing import Any
 from anemone.io.build_cache import built, digest
 from tests.bench.build import ROOT
 
-WORK = ROOT / "build" / "test" / "known"
+WORK = ROOT / "build" / "test" / "cached"
 
 
-def known(inputs: Iterable[str | Path], find: Callable[[], Any]) -> Any:
-    """The result of `find` after conversion by JSON; it is called again if a text or file
-    changed.
+def cached(inputs: Iterable[str | Path], find: Callable[[], Any]) -> Any:
+    """The result of `find`, as JSON gives it back; `find` is called again only if an input changed.
+
+    inputs: texts, and paths of files.
     """
     inputs = list(inputs)
 
