@@ -50,11 +50,29 @@ u64 anemone_fold(unsigned int op, unsigned int width, u64 start, const u64 *valu
 		case ANEMONE_OP_MAX:
 			all = max(all, values[i]);
 			break;
+		case ANEMONE_OP_MIN:
+			all = min(all, values[i]);
+			break;
+		case ANEMONE_OP_SUBSAT:
+			change = (start - values[i]) & limit;
+			all = change > all ? 0 : all - change;
+			break;
+		case ANEMONE_OP_LAST:
+		case ANEMONE_OP_EWMA2:
+		case ANEMONE_OP_EWMA4:
+		case ANEMONE_OP_EWMA8:
+			all = values[i]; /* the only one */
+			break;
 		default: /* ADD, SUB */
 			all = (all + change) & limit;
 		}
 	}
 	return all;
+}
+
+bool anemone_folds(unsigned int op, unsigned int count)
+{
+	return op < ANEMONE_OP_LAST || count == 1;
 }
 
 void anemone_fold_all(unsigned int op, unsigned int width, u64 start, const u64 *values,

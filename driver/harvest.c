@@ -16,7 +16,7 @@ static bool anemone_harvest_by_acknowledge(const struct anemone_plan *plan,
 					   const struct anemone_hw *hw)
 {
 	return hw->acknowledge && hw->atomic_stores && plan->op != ANEMONE_OP_SHR &&
-	       plan->op != ANEMONE_OP_SHL;
+	       plan->op != ANEMONE_OP_SHL && plan->op < ANEMONE_OP_EWMA2;
 }
 
 unsigned int anemone_harvest_choose(const struct anemone_plan *plan, const struct anemone_hw *hw)

@@ -143,7 +143,8 @@ int anemone_rotation_check(const struct anemone_telemetry *telemetry, u32 count,
 {
 	if (READ_ONCE(telemetry->rotation))
 		return -EBUSY;
-	if (telemetry->instances != 1)
+	if (telemetry->instances != 1 ||
+	    !anemone_folds(telemetry->instance[0].plan.op, telemetry->channels))
 		return -EOPNOTSUPP;
 	/* A key is named once and has an entry, so there are not more keys than entries. */
 	if (!count || count > 1U << telemetry->instance[0].ctl->hw.shape.table_log2 ||

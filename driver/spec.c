@@ -28,13 +28,14 @@ int anemone_refuse(struct anemone_reason *reason, int error, const char *format,
 
 static bool anemone_op_is_update(unsigned int op)
 {
-	return op >= ANEMONE_OP_ADD && op <= ANEMONE_OP_ADDSAT;
+	return op >= ANEMONE_OP_ADD && op <= ANEMONE_OP_EWMA8 && op != ANEMONE_OP_RESET;
 }
 
-/* The hardware has no code for "none". */
+/* The hardware has no code for "none" and "reset". */
 static unsigned int anemone_op_code(unsigned int op)
 {
-	return op - ANEMONE_OP_ADD;
+	return op < ANEMONE_OP_RESET ? op - ANEMONE_OP_ADD
+				     : op - ANEMONE_OP_MIN + ANEMONE_UPDATE_OP_MIN;
 }
 
 static int anemone_check_name(const struct anemone_spec *spec, struct anemone_reason *reason)
@@ -80,8 +81,9 @@ static int anemone_check_update(const struct anemone_spec *spec, const struct an
 	const struct anemone_operation *update = &spec->update;
 
 	if (!anemone_op_is_update(update->op))
-		return anemone_refuse(reason, -EINVAL, "update.op is %u; allowed: %u to %u",
-				      update->op, ANEMONE_OP_ADD, ANEMONE_OP_ADDSAT);
+		return anemone_refuse(reason, -EINVAL, "update.op is %u; allowed: %u to %u but %u",
+				      update->op, ANEMONE_OP_ADD, ANEMONE_OP_EWMA8,
+				      ANEMONE_OP_RESET);
 	if (update->source > ANEMONE_OPERAND_IS_WRITE)
 		return anemone_refuse(reason, -EINVAL, "update.source is %u; allowed: 0 to %u",
 				      update->source, ANEMONE_OPERAND_IS_WRITE);
@@ -126,9 +128,9 @@ static int anemone_check_effect(const struct anemone_spec *spec, const struct an
 	const struct anemone_operation *effect = &spec->read_effect;
 	unsigned int kind = anemone_effect_kind(effect);
 
-	if (effect->op > ANEMONE_OP_RESET)
+	if (effect->op > ANEMONE_OP_EWMA8)
 		return anemone_refuse(reason, -EINVAL, "read_effect.op is %u; allowed: 0 to %u",
-				      effect->op, ANEMONE_OP_RESET);
+				      effect->op, ANEMONE_OP_EWMA8);
 	if (!SUPPORTED(shape, EFFECTS, kind) ||
 	    (kind == ANEMONE_READ_EFFECT_OP && !SUPPORTED(shape, OPS, anemone_op_code(effect->op))))
 		return anemone_refuse(reason, -EOPNOTSUPP, "read_effect.op %u is not built in",

@@ -350,6 +350,8 @@ int anemone_telemetry_deliver(struct anemone_telemetry *telemetry, bool effect, 
 
 	if (err)
 		return err;
+	if (!channels && !anemone_folds(plan->op, telemetry->channels))
+		return -EOPNOTSUPP;
 	trace_anemone_read(telemetry->spec.name, first, count, effect);
 	mutex_lock(&telemetry->read_lock);
 	while (count) {

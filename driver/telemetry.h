@@ -86,8 +86,9 @@ void anemone_telemetry_flush(struct anemone_telemetry *telemetry);
 int anemone_telemetry_check(const struct anemone_telemetry *telemetry, bool effect, u32 first,
 			    u32 count);
 /*
- * channels: by channel, values[i * telemetry->channels + c], else folded. Counts read with effect
- * are taken away only after `deliver` has taken the values without an error.
+ * channels: by channel, values[i * telemetry->channels + c], else folded; -EOPNOTSUPP for an op
+ * that does not fold. Counts read with effect are taken away only after `deliver` has taken the
+ * values without an error.
  */
 int anemone_telemetry_deliver(struct anemone_telemetry *telemetry, bool effect, bool channels,
 			      u32 first, u32 count,

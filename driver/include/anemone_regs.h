@@ -592,6 +592,12 @@
 #define ANEMONE_UPDATE_OP_OR 5     /* counter | operand */
 #define ANEMONE_UPDATE_OP_MAX 6    /* the larger one, unsigned */
 #define ANEMONE_UPDATE_OP_ADDSAT 7 /* counter + operand, all ones on overflow */
+#define ANEMONE_UPDATE_OP_MIN 8    /* the smaller one, unsigned */
+#define ANEMONE_UPDATE_OP_SUBSAT 9 /* counter - operand, 0 on underflow */
+#define ANEMONE_UPDATE_OP_LAST 10  /* operand */
+#define ANEMONE_UPDATE_OP_EWMA2 11 /* counter + ((operand - counter) >> 1), rounded down */
+#define ANEMONE_UPDATE_OP_EWMA4 12 /* counter + ((operand - counter) >> 2), rounded down */
+#define ANEMONE_UPDATE_OP_EWMA8 13 /* counter + ((operand - counter) >> 3), rounded down */
 
 /* Codes of predicate. */
 #define ANEMONE_PREDICATE_NONE 0          /* never */

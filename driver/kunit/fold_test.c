@@ -25,6 +25,11 @@ static u64 step(unsigned int op, unsigned int width, u64 value, u64 operand)
 	case ANEMONE_OP_ADDSAT:
 		operand &= limit;
 		return operand > limit - value ? limit : value + operand;
+	case ANEMONE_OP_MIN:
+		return min(value, operand & limit);
+	case ANEMONE_OP_SUBSAT:
+		operand &= limit;
+		return operand > value ? 0 : value - operand;
 	}
 	for (i = 0; i < operand % 64; i++)
 		value = op == ANEMONE_OP_SHR ? value >> 1 : value << 1 & limit;
@@ -38,7 +43,9 @@ static void fold_equals_one_counter(struct kunit *test)
 	unsigned int op, width, round, event;
 
 	prandom_seed_state(&random, 31);
-	for (op = ANEMONE_OP_ADD; op <= ANEMONE_OP_ADDSAT; op++) {
+	for (op = ANEMONE_OP_ADD; op < ANEMONE_OP_LAST; op++) {
+		if (op == ANEMONE_OP_RESET)
+			continue;
 		for (width = 8; width <= 64; width *= 2) {
 			for (round = 0; round < 200; round++) {
 				unsigned int channels = 1 + prandom_u32_state(&random) % 4;
@@ -57,7 +64,8 @@ static void fold_equals_one_counter(struct kunit *test)
 					prandom_bytes_state(&random, &operand, sizeof(operand));
 					if (op == ANEMONE_OP_SHR || op == ANEMONE_OP_SHL)
 						operand %= 8;
-					if (op == ANEMONE_OP_ADDSAT && round % 2)
+					if ((op == ANEMONE_OP_ADDSAT || op == ANEMONE_OP_SUBSAT) &&
+					    round % 2)
 						operand = anemone_truncate(operand, width) / 8;
 					*value = step(op, width, *value, operand);
 					whole = step(op, width, whole, operand);
@@ -80,7 +88,9 @@ static void fold_all_equals_fold(struct kunit *test)
 	u64 values[24], folded[8];
 
 	prandom_seed_state(&random, 32);
-	for (op = ANEMONE_OP_ADD; op <= ANEMONE_OP_ADDSAT; op++) {
+	for (op = ANEMONE_OP_ADD; op < ANEMONE_OP_LAST; op++) {
+		if (op == ANEMONE_OP_RESET)
+			continue;
 		for (width = 8; width <= 64; width *= 2) {
 			u64 start = anemone_truncate(0x8042a180f0e1d2c3, width);
 

@@ -45,18 +45,20 @@ static void order_of_choice(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, chosen(test, none, ANEMONE_OP_ADD, 64, ANEMONE_OP_NONE),
 			ANEMONE_HARVEST_NONE);
-	for (op = ANEMONE_OP_ADD; op <= ANEMONE_OP_ADDSAT; op++) {
+	for (op = ANEMONE_OP_ADD; op <= ANEMONE_OP_EWMA8; op++) {
 		bool sum = op == ANEMONE_OP_ADD || op == ANEMONE_OP_SUB;
-		bool shift = op == ANEMONE_OP_SHR || op == ANEMONE_OP_SHL;
+		bool kept = op == ANEMONE_OP_SHR || op == ANEMONE_OP_SHL || op >= ANEMONE_OP_EWMA2;
 		u8 width;
 
+		if (op == ANEMONE_OP_RESET)
+			continue;
 		for (width = 8; width; width *= 2) {
 			unsigned int first = sum && width >= 32 ? ANEMONE_HARVEST_DIFFERENCE : 0;
 
 			KUNIT_EXPECT_EQ(test, chosen(test, all, op, width, reset),
 					first
-						?: shift ? ANEMONE_HARVEST_EFFECT
-							 : ANEMONE_HARVEST_ACKNOWLEDGE);
+						?: kept ? ANEMONE_HARVEST_EFFECT
+							: ANEMONE_HARVEST_ACKNOWLEDGE);
 			KUNIT_EXPECT_EQ(test, chosen(test, reads, op, width, reset),
 					first ?: ANEMONE_HARVEST_EFFECT);
 			KUNIT_EXPECT_EQ(test, chosen(test, none, op, width, reset),

@@ -8,28 +8,42 @@
 #include "../fold.h"
 #include "mock.h"
 
-/* By the hardware's codes, which begin with 0. */
+/* By the hardware's codes. */
 static inline u64 update(unsigned int code, unsigned int width, u64 counter, u64 operand)
 {
 	u64 limit = ~0ULL >> (64 - width);
 	unsigned int shift = operand % 64;
 
 	operand &= limit;
-	switch (code + ANEMONE_OP_ADD) {
-	case ANEMONE_OP_ADD:
+	switch (code) {
+	case ANEMONE_UPDATE_OP_ADD:
 		return (counter + operand) & limit;
-	case ANEMONE_OP_SUB:
+	case ANEMONE_UPDATE_OP_SUB:
 		return (counter - operand) & limit;
-	case ANEMONE_OP_SHR:
+	case ANEMONE_UPDATE_OP_SHR:
 		return shift >= width ? 0 : counter >> shift;
-	case ANEMONE_OP_SHL:
+	case ANEMONE_UPDATE_OP_SHL:
 		return shift >= width ? 0 : counter << shift & limit;
-	case ANEMONE_OP_XOR:
+	case ANEMONE_UPDATE_OP_XOR:
 		return counter ^ operand;
-	case ANEMONE_OP_OR:
+	case ANEMONE_UPDATE_OP_OR:
 		return counter | operand;
-	case ANEMONE_OP_MAX:
+	case ANEMONE_UPDATE_OP_MAX:
 		return max(counter, operand);
+	case ANEMONE_UPDATE_OP_MIN:
+		return min(counter, operand);
+	case ANEMONE_UPDATE_OP_SUBSAT:
+		return operand > counter ? 0 : counter - operand;
+	case ANEMONE_UPDATE_OP_LAST:
+		return operand;
+	case ANEMONE_UPDATE_OP_EWMA2:
+	case ANEMONE_UPDATE_OP_EWMA4:
+	case ANEMONE_UPDATE_OP_EWMA8:
+		shift = code - ANEMONE_UPDATE_OP_EWMA2 + 1;
+		if (operand >= counter)
+			return counter + ((operand - counter) >> shift);
+		return counter - ((counter - operand) >> shift) -
+		       !!((counter - operand) & ((1 << shift) - 1));
 	default:
 		return operand > limit - counter ? limit : counter + operand;
 	}

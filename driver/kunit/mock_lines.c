@@ -67,15 +67,20 @@ static u64 without(const struct anemone_rule *rule, unsigned int width, u64 coun
 		      ANEMONE_READ_EFFECT_RESET;
 	u64 start = resets ? rule->effect_operand : 0;
 
-	switch (ANEMONE_GET(RULE_CONTROL_OP, rule->control) + ANEMONE_OP_ADD) {
-	case ANEMONE_OP_SHR:
-	case ANEMONE_OP_SHL:
+	switch (ANEMONE_GET(RULE_CONTROL_OP, rule->control)) {
+	case ANEMONE_UPDATE_OP_SHR:
+	case ANEMONE_UPDATE_OP_SHL:
+	case ANEMONE_UPDATE_OP_EWMA2:
+	case ANEMONE_UPDATE_OP_EWMA4:
+	case ANEMONE_UPDATE_OP_EWMA8:
 		return counter;
-	case ANEMONE_OP_XOR:
+	case ANEMONE_UPDATE_OP_XOR:
 		return anemone_truncate(counter ^ written ^ start, width);
-	case ANEMONE_OP_OR:
+	case ANEMONE_UPDATE_OP_OR:
 		return anemone_truncate((counter & ~written) | start, width);
-	case ANEMONE_OP_MAX:
+	case ANEMONE_UPDATE_OP_MAX:
+	case ANEMONE_UPDATE_OP_MIN:
+	case ANEMONE_UPDATE_OP_LAST:
 		return counter == written ? anemone_truncate(start, width) : counter;
 	default:
 		return anemone_truncate(counter - written + start, width);

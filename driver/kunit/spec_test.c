@@ -55,7 +55,8 @@ static void refusals(struct kunit *test)
 	REFUSES(-EINVAL, "update.pad", spec.update.pad[5] = 1);
 	REFUSES(-EINVAL, "notify.op is 6", spec.notify.op = 6);
 	REFUSES(-EINVAL, "notify.source", spec.notify.source = 1);
-	REFUSES(-EINVAL, "read_effect.op is 10", spec.read_effect.op = 10);
+	REFUSES(-EINVAL, "update.op is 16", spec.update.op = 16);
+	REFUSES(-EINVAL, "read_effect.op is 16", spec.read_effect.op = 16);
 	REFUSES(-EINVAL, "read_effect.source", spec.read_effect.source = 2);
 	REFUSES(-EINVAL, "hash.size is 0", spec.hash.multiplier = 3);
 	REFUSES(-EINVAL, "hash.multiplier is 0x4", spec.hash.multiplier = 4; spec.hash.size = 8);
@@ -77,6 +78,9 @@ static void not_built(struct kunit *test)
 	*features = all & ~ANEMONE_PUT(FEATURES_OPS, 1 << ANEMONE_UPDATE_OP_XOR);
 	REFUSES(-EOPNOTSUPP, "update.op 5 is not built", spec.update.op = ANEMONE_OP_XOR);
 	REFUSES(-EOPNOTSUPP, "read_effect.op 5 is not", spec.read_effect.op = ANEMONE_OP_XOR);
+	*features = all & ~ANEMONE_PUT(FEATURES_OPS, 1 << ANEMONE_UPDATE_OP_SUBSAT);
+	REFUSES(-EOPNOTSUPP, "update.op 11 is not built", spec.update.op = ANEMONE_OP_SUBSAT);
+	REFUSES(-EOPNOTSUPP, "read_effect.op 11 is not", spec.read_effect.op = ANEMONE_OP_SUBSAT);
 	*features = all & ~ANEMONE_PUT(FEATURES_WIDTHS, 2);
 	REFUSES(-EOPNOTSUPP, "width 16 is not built", spec.width = 16);
 	*features = all & ~ANEMONE_PUT(FEATURES_PREDICATES, 1 << ANEMONE_NOTIFY_GE);

@@ -178,6 +178,84 @@ static void begins_at_the_reset_value(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, values[0], 0x8000);
 }
 
+/* The last one of several channels is not known, and of each it is. */
+static void last_is_by_channel(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_spec spec = mock_hotness(0);
+	struct anemone_telemetry *telemetry;
+	u64 key = 2, sweep;
+	unsigned int i;
+
+	spec.update =
+		(struct anemone_operation){ .op = ANEMONE_OP_LAST, .source = ANEMONE_OPERAND_LINE };
+	telemetry = mock_add(test, mock, &spec);
+	KUNIT_EXPECT_EQ(test, anemone_rotate(telemetry, &key, 1, 10, &sweep), -EOPNOTSUPP);
+	KUNIT_ASSERT_EQ(test, anemone_set_translation(telemetry, 1, 40), 0);
+	for (i = 0; i < 5; i++)
+		mock_access(mock, PAGE_2M(1) + 64 * i, false);
+	KUNIT_EXPECT_EQ(test, anemone_snapshot(telemetry, 32, 32, values), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, anemone_read(telemetry, 32, 32, values), -EOPNOTSUPP);
+	KUNIT_ASSERT_EQ(test, anemone_telemetry_read(telemetry, false, true, 40, 1, values), 0);
+	KUNIT_EXPECT_EQ(test, values[0], (PAGE_2M(1) >> 6) + 4);
+	KUNIT_EXPECT_EQ(test, values[1], (PAGE_2M(1) >> 6) + 3);
+}
+
+/* Decay at each read: an average towards 0 as read effect. */
+static void averages(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_spec spec = mock_hotness(0);
+	struct anemone_telemetry *telemetry;
+	unsigned int i;
+
+	spec.read_effect = (struct anemone_operation){ .op = ANEMONE_OP_EWMA8 };
+	telemetry = mock_add(test, mock, &spec);
+	KUNIT_ASSERT_EQ(test, anemone_set_translation(telemetry, 1, 40), 0);
+	for (i = 0; i < 20; i++)
+		mock_access(mock, PAGE_2M(1), false);
+	for (i = 20; i; i -= (i + 7) / 8) {
+		KUNIT_ASSERT_EQ(test, anemone_read(telemetry, 32, 32, values), 0);
+		KUNIT_EXPECT_EQ(test, values[8], i);
+	}
+	spec.update.op = ANEMONE_OP_EWMA2;
+	telemetry = mock_add(test, mock, &spec);
+	KUNIT_EXPECT_EQ(test, anemone_snapshot(telemetry, 32, 32, values), -EOPNOTSUPP);
+}
+
+/* A countdown and a minimum begin at the reset value, and fold to what one counter would have. */
+static void floors_fold(struct kunit *test)
+{
+	static const struct {
+		u8 op;
+		u64 operand, expected;
+	} cases[] = {
+		{ ANEMONE_OP_SUBSAT, 3, 20 - 5 * 3 },
+		{ ANEMONE_OP_SUBSAT, 5, 0 },
+		{ ANEMONE_OP_MIN, 7, 7 },
+		{ ANEMONE_OP_MIN, 21, 20 },
+	};
+	unsigned int i, k;
+
+	for (k = 0; k < ARRAY_SIZE(cases); k++) {
+		struct mock *mock = mock_new(test);
+		struct anemone_spec spec = mock_hotness(0);
+		struct anemone_telemetry *telemetry;
+
+		spec.width = 16;
+		spec.update = (struct anemone_operation){ .op = cases[k].op,
+							  .operand = cases[k].operand };
+		spec.read_effect.operand = 20;
+		telemetry = mock_add(test, mock, &spec);
+		KUNIT_ASSERT_EQ(test, anemone_set_translation(telemetry, 1, 40), 0);
+		for (i = 0; i < 5; i++)
+			mock_access(mock, PAGE_2M(1) + 64 * i, false); /* 3 and 2 */
+		KUNIT_ASSERT_EQ(test, anemone_read(telemetry, 32, 32, values), 0);
+		KUNIT_EXPECT_EQ(test, values[8], cases[k].expected);
+		KUNIT_EXPECT_EQ(test, values[9], 20);
+	}
+}
+
 /* A reset of the device loses counts, but neither rules nor keys. */
 static void after_a_reset(struct kunit *test)
 {
@@ -251,6 +329,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(pipeline_reuse),
 	KUNIT_CASE(random_maps),
 	KUNIT_CASE(begins_at_the_reset_value),
+	KUNIT_CASE(last_is_by_channel),
+	KUNIT_CASE(floors_fold),
+	KUNIT_CASE(averages),
 	KUNIT_CASE(after_a_reset),
 	KUNIT_CASE(several_controllers),
 	{},

@@ -88,6 +88,7 @@ values; the exit status is then 2.
       --device-gib N  memory (16)
       --flat          with flat memory mode
       --hash          with the hash stage
+      --all-ops       with every update op, not only the standard ones
   -j, --json          the rules' fields: a list with an object for each; the map is
                       of [key, region]
 )",

@@ -5,9 +5,10 @@
 
 namespace {
 
-/* The feature bits begin with ADD, because "no op" has no bit. */
+/* "No op" and "reset" have no bit. */
 constexpr uint64_t op_bit(unsigned int code) {
-    return 1ULL << (code - ANEMONE_OP_ADD);
+    return 1ULL << (code < ANEMONE_OP_RESET ? code - ANEMONE_OP_ADD
+                                            : code - ANEMONE_OP_MIN + ANEMONE_UPDATE_OP_MIN);
 }
 
 constexpr Name op(const char* name, unsigned int code) {
@@ -41,10 +42,12 @@ constexpr Name types[] = {
 constexpr Name nears[] = {
     {"any", ANEMONE_NEAR_ANY, 0}, {"hit", ANEMONE_NEAR_HIT, 0}, {"miss", ANEMONE_NEAR_MISS, 0}};
 
-constexpr Name ops[] = {op("add", ANEMONE_OP_ADD), op("sub", ANEMONE_OP_SUB),
-                        op("shr", ANEMONE_OP_SHR), op("shl", ANEMONE_OP_SHL),
-                        op("xor", ANEMONE_OP_XOR), op("or", ANEMONE_OP_OR),
-                        op("max", ANEMONE_OP_MAX), op("addsat", ANEMONE_OP_ADDSAT)};
+constexpr Name ops[] = {
+    op("add", ANEMONE_OP_ADD),       op("sub", ANEMONE_OP_SUB),       op("shr", ANEMONE_OP_SHR),
+    op("shl", ANEMONE_OP_SHL),       op("xor", ANEMONE_OP_XOR),       op("or", ANEMONE_OP_OR),
+    op("max", ANEMONE_OP_MAX),       op("addsat", ANEMONE_OP_ADDSAT), op("min", ANEMONE_OP_MIN),
+    op("subsat", ANEMONE_OP_SUBSAT), op("last", ANEMONE_OP_LAST),     op("ewma2", ANEMONE_OP_EWMA2),
+    op("ewma4", ANEMONE_OP_EWMA4),   op("ewma8", ANEMONE_OP_EWMA8)};
 
 constexpr Name sources[] = {source("imm", ANEMONE_OPERAND_VALUE),
                             source("line", ANEMONE_OPERAND_LINE),
@@ -56,11 +59,14 @@ constexpr Name predicates[] = {
     predicate("lt", ANEMONE_NOTIFY_LT), predicate("le", ANEMONE_NOTIFY_LE)};
 
 constexpr Name effects[] = {
-    {"none", ANEMONE_OP_NONE, 0},  {"reset", ANEMONE_OP_RESET, effect_bit(1)},
-    effect("add", ANEMONE_OP_ADD), effect("sub", ANEMONE_OP_SUB),
-    effect("shr", ANEMONE_OP_SHR), effect("shl", ANEMONE_OP_SHL),
-    effect("xor", ANEMONE_OP_XOR), effect("or", ANEMONE_OP_OR),
-    effect("max", ANEMONE_OP_MAX), effect("addsat", ANEMONE_OP_ADDSAT)};
+    {"none", ANEMONE_OP_NONE, 0},      {"reset", ANEMONE_OP_RESET, effect_bit(1)},
+    effect("add", ANEMONE_OP_ADD),     effect("sub", ANEMONE_OP_SUB),
+    effect("shr", ANEMONE_OP_SHR),     effect("shl", ANEMONE_OP_SHL),
+    effect("xor", ANEMONE_OP_XOR),     effect("or", ANEMONE_OP_OR),
+    effect("max", ANEMONE_OP_MAX),     effect("addsat", ANEMONE_OP_ADDSAT),
+    effect("min", ANEMONE_OP_MIN),     effect("subsat", ANEMONE_OP_SUBSAT),
+    effect("last", ANEMONE_OP_LAST),   effect("ewma2", ANEMONE_OP_EWMA2),
+    effect("ewma4", ANEMONE_OP_EWMA4), effect("ewma8", ANEMONE_OP_EWMA8)};
 
 constexpr Name widths[] = {width("8", 8, 0), width("16", 16, 1), width("32", 32, 2),
                            width("64", 64, 3)};

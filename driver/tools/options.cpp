@@ -24,6 +24,7 @@ enum Code {
     DEVICE_GIB,
     FLAT,
     HASH,
+    ALL_OPS,
     COUNT,
     HOST,
     PID,
@@ -54,6 +55,7 @@ constexpr struct {
     {{"device-gib", required_argument, nullptr, DEVICE_GIB}, OPTION_LIMITS},
     {{"flat", no_argument, nullptr, FLAT}, OPTION_LIMITS},
     {{"hash", no_argument, nullptr, HASH}, OPTION_LIMITS},
+    {{"all-ops", no_argument, nullptr, ALL_OPS}, OPTION_LIMITS},
     {{"count", required_argument, nullptr, COUNT}, OPTION_COUNT},
     {{"host-addresses", no_argument, nullptr, HOST}, OPTION_HOST},
     {{"pid", required_argument, nullptr, PID}, OPTION_PID},
@@ -151,6 +153,8 @@ bool& flag(Options& o, int code) {
         return o.counters;
     case HASH:
         return o.limits.hash;
+    case ALL_OPS:
+        return o.all_ops;
     default:
         return o.limits.flat;
     }
@@ -190,6 +194,8 @@ std::optional<Options> parse_options(const Command& command, int argc, char** ar
         else
             flag(o, code) = true;
     }
+    if (o.all_ops)
+        o.limits.features = UINT64_MAX;
     o.words = {argv + optind, static_cast<size_t>(argc - optind)};
     if (o.words.size() < command.min_words || o.words.size() > command.max_words) {
         std::string_view help = command.help;

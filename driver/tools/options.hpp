@@ -24,7 +24,7 @@ enum OptionBit : unsigned int {
     OPTION_STOP = 1u << 11,
     OPTION_OUTPUT = 1u << 12,
     OPTION_COUNTERS = 1u << 13,
-    OPTION_LIMITS = 1u << 14, /* --pipelines, --states, --table, --device-gib, --flat, --hash */
+    OPTION_LIMITS = 1u << 14, /* from --pipelines to --all-ops */
     OPTION_COUNT = 1u << 15,
     OPTION_HOST = 1u << 16,
     OPTION_PID = 1u << 17,  /* --pid, --range */
@@ -35,7 +35,7 @@ struct Options {
     /* Empty if not given. */
     std::string device, file, output;
     bool json = false, all = false, unmap = false, snapshot = false, channels = false, once = false,
-         stop = false, counters = false, host = false;
+         stop = false, counters = false, host = false, all_ops = false;
     double interval = 1;                                  /* seconds */
     uint32_t top = 20, period_ms = 0, count = 0, pid = 0; /* count 0: unlimited; pid 0: none */
     uint64_t first = 0, last = UINT64_MAX;                /* addresses of the process: --range */

@@ -3,6 +3,7 @@
 #ifndef ANEMONECTL_RULES_HPP
 #define ANEMONECTL_RULES_HPP
 
+#include <anemone_regs.h>
 #include <linux/anemone.h>
 #include <vector>
 
@@ -21,13 +22,19 @@ struct Limits {
     Limits of_host() const;
 };
 
+/* All but the ops that are not standard. */
+constexpr uint64_t standard_features =
+    ~(1ULL << ANEMONE_UPDATE_OP_MIN | 1ULL << ANEMONE_UPDATE_OP_SUBSAT |
+      1ULL << ANEMONE_UPDATE_OP_LAST | 1ULL << ANEMONE_UPDATE_OP_EWMA2 |
+      1ULL << ANEMONE_UPDATE_OP_EWMA4 | 1ULL << ANEMONE_UPDATE_OP_EWMA8);
+
 /* The paper's prototype, which the software model also assumes. */
 constexpr Limits default_limits = {
     .pipelines = 8,
     .states = 8192,
     .table = 8192,
     .bytes = 16ULL << 30,
-    .features = UINT64_MAX,
+    .features = standard_features,
     .flat = false,
     .hash = false,
     .from_options = true,

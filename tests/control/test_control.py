@@ -128,17 +128,18 @@ def test_pipelines_run_out() -> None:
 
 @pytest.mark.parametrize(
     ("op", "expected"),
-    [("add", 4), ("sub", 4), ("xor", 240), ("or", 250), ("max", 250), ("addsat", 255)],
+    [("add", 4), ("sub", 4), ("xor", 240), ("or", 250), ("max", 250), ("addsat", 255), ("min", 10)],
 )
 def test_fold(op: str, expected: int) -> None:
     assert fold(op, 8, np.array([[250, 10]], np.uint64)).tolist() == [expected]
-    folded = {"add": 9, "sub": 9, "xor": 7, "or": 7, "max": 5, "addsat": 9}
+    folded = {"add": 9, "sub": 9, "xor": 7, "or": 7, "max": 5, "addsat": 9, "min": 1}
     assert fold(op, 8, np.array([[3, 5, 1]], np.uint64)).tolist() == [folded[op]]
 
 
-def test_shifts_do_not_fold() -> None:
-    with pytest.raises(ValueError, match="shr"):
-        fold("shr", 8, np.zeros((1, 2), np.uint64))
+@pytest.mark.parametrize("op", ["shr", "shl", "subsat", "last", "ewma4"])
+def test_what_does_not_fold(op: str) -> None:
+    with pytest.raises(ValueError, match=op):
+        fold(op, 8, np.zeros((1, 2), np.uint64))
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anemone.hardware.features import Features
+from anemone.hardware.features import STANDARD_OPS, Features
 from anemone.hardware.geometry import Geometry
 from anemone.io.errors import InputError
-from anemone.telemetry.rules import Rule, load_rules, truncated_operands
+from anemone.telemetry.rules import OPS, Rule, load_rules, truncated_operands
 from tests.driver.conftest import ROOT, Result
 from tests.model.strategies import rules as random_rules
 from tests.model.test_rule_files import BAD, GEOMETRY, GOOD, LEAVES, MINIMAL, SCRAPS
@@ -147,6 +147,20 @@ def test_a_hash(check, tmp_path: Path) -> None:
         assert not compare(check, tmp_path, wrong, built, *SMALL, "--hash"), bad
 
 
+@pytest.mark.parametrize("op", sorted(set(OPS) - set(STANDARD_OPS)))
+@pytest.mark.parametrize("part", ["update", "read_effect"])
+def test_ops_that_are_not_standard(check, tmp_path: Path, op: str, part: str) -> None:
+    """Refused, with what is allowed, unless they are built in."""
+    text = MINIMAL.replace('op = "max"', f'op = "{op}"')
+    if part == "read_effect":
+        text = MINIMAL + f'read_effect = {{ op = "{op}", operand = 3 }}\n'
+    assert text != MINIMAL and not compare(check, tmp_path, text, GEOMETRY, *SMALL)
+    (line,) = check(text, *SMALL).err.splitlines()
+    assert f'{part}.op is "{op}"; allowed: ' in line and line.endswith(", max, addsat"), line
+    built = replace(GEOMETRY, features=Features(OPS))
+    assert compare(check, tmp_path, text, built, *SMALL, "--all-ops")
+
+
 # --- Files that are drawn -----------------------------------------------------------------------
 
 
@@ -203,7 +217,7 @@ def at_regions(rule: Rule) -> Rule:
     return replace(rule, map=[[k, b - b % counters] for k, b in rule.map.tolist()])
 
 
-DRAWN = Geometry(2, 4, states=16, table=16, device_gib=1, features=Features(hash=True))
+DRAWN = Geometry(2, 4, states=16, table=16, device_gib=1, features=Features(OPS, hash=True))
 DRAWN_OPTIONS = [
     "--pipelines",
     "4",
@@ -214,6 +228,7 @@ DRAWN_OPTIONS = [
     "--device-gib",
     "1",
     "--hash",
+    "--all-ops",
 ]
 SHARED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from anemone.hardware.features import STANDARD_OPS
 from anemone.telemetry.rules import OPS
 from tests.formal.checker import broken, check, emitted, within
 
@@ -20,7 +21,12 @@ from tests.formal.checker import broken, check, emitted, within
 FRAMES = 8
 ENGINE = within(FRAMES)
 SHIFTS = [f"{op}-by-{amount}" for op in ("shr", "shl") for amount in (0, 3, 6, 9, 35)]
-NAMES = [*(op for op in OPS if op not in ("shr", "shl")), "set", *SHIFTS]
+# Of a standard ALU, and of one with all ops. Shifts are the same in both.
+NAMES = [
+    *(op for op in (*STANDARD_OPS, "set") if op not in ("shr", "shl")),
+    *SHIFTS,
+    *(f"{op}-of-all" for op in (*OPS, "set") if op not in ("shr", "shl")),
+]
 # The narrowest and the widest counters; `make prove` checks the others (prove_alu.py).
 CASES = [f"{name}-{width}" for name, width in product(NAMES, (8, 64))]
 
@@ -47,6 +53,20 @@ MUTANTS = {
         r"io_forward1 & io_operand_useByteCarry \?",
         "io_operand_useByteCarry ?",
     ),
+    "a minimum is a maximum": ("min-of-all-8", r"\^ \{8\{invert\}\}", ""),
+    "a wide minimum looks at no borrow": (
+        "min-of-all-64",
+        r"byteCarry \^ (?=\{word)",
+        "byteCarry | ",
+    ),
+    "a countdown keeps its bits at the end": ("subsat-of-all-8", r"if \(zeroState\)", "if (1'h0)"),
+    "a maximum keeps a difference": ("max-of-all-8", r"if \(zeroSum\)", "if (1'h0)"),
+    "the last is none": (
+        "last-of-all-64",
+        r"io_operand_codeFlips_1 \? io_operand_b",
+        "1'h0 ? io_operand_b",
+    ),
+    "an average rounds up": ("ewma8-of-all-8", r"average_remainder >= ", "average_remainder > "),
 }
 
 

@@ -17,7 +17,7 @@ from tests.formal.checker import broken, check, emitted, within
 # it; a pipeline is 9 cycles deep, and three of them are to fit behind the hazard.
 FRAMES = 9 + 2 + 4 + 3 * 9
 
-CASES = ["add-set-4", "sub-set-2", "add-shr-4", "max-shl-4", "addsat-xor-2"]
+CASES = ["add-set-4", "sub-set-2", "add-shr-4", "max-shl-4", "addsat-xor-2", "min-subsat-2"]
 
 ENGINE = within(FRAMES)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
+from anemone.hardware.features import Features
 from anemone.hardware.geometry import Geometry
 from anemone.telemetry.rules import (
     EFFECTS,
@@ -36,6 +37,7 @@ geometries = st.builds(
     states=st.sampled_from([16, 32]),
     table=st.sampled_from([2, 16, 64]),
     device_gib=st.just(1),
+    features=st.just(Features(ops=OPS)),
 )
 
 
@@ -66,13 +68,13 @@ def rules(draw: st.DrawFn, geometry: Geometry, name: str = "rule") -> Rule:
         sub_shift=draw(st.integers(6, 16) | st.integers(0, 63)),
         hash_multiplier=draw(odd) if hashes else 0,
         hash_size=draw(st.integers(1, geometry.counters(width))) if hashes else 0,
-        op=draw(st.sampled_from(OPS)),
+        op=draw(st.sampled_from(geometry.features.ops)),
         operand=draw(operands(width)),
         operand_kind=draw(st.sampled_from(OPERANDS)),
         width=width,
         notify_op=draw(st.sampled_from(PREDICATES)),
         notify_operand=draw(operands(width)),
-        effect_op=draw(st.sampled_from(EFFECTS)),
+        effect_op=draw(st.sampled_from(geometry.features.of_effects(EFFECTS))),
         effect_operand=draw(operands(width)),
         map=draw(tables(geometry, width)),
         read_every=draw(st.sampled_from([0, 1, 2, 7, 50])),

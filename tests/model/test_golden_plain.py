@@ -32,6 +32,8 @@ def telemetry(geometry: Geometry = SMALL, **fields: object) -> nemo.Telemetry:
         ("max", 8, 0x102, [2]),
         ("addsat", 8, 0x90, [0x90, 0xFF, 0xFF]),
         ("addsat", 64, 1 << 63, [1 << 63, U64]),
+        ("last", 8, 0x102, [2, 2]),
+        ("last", 64, U64, [U64]),
     ],
 )
 def test_update_ops(op: str, width: int, operand: int, values: list[int]) -> None:
@@ -54,9 +56,41 @@ def test_update_ops(op: str, width: int, operand: int, values: list[int]) -> Non
         ("shl", 64, 63, 3, 1 << 63),
         ("shl", 16, 64, 5, 5),
         ("shl", 16, 1 << 16, 5, 5),
+        ("min", 8, 0x80, 0x7F, 0x7F),  # unsigned
+        ("min", 8, 0x80, 0x81, 0x80),
+        ("min", 8, 0x80, 0x80, 0x80),
+        ("min", 16, 0x1_0003, 7, 3),  # the operand is truncated to the width
+        ("min", 32, 0, U64 >> 32, 0),
+        ("min", 64, U64, U64 - 1, U64 - 1),
+        ("min", 64, 1, 1 << 63, 1),
+        ("subsat", 8, 1, 1, 0),
+        ("subsat", 8, 1, 0, 0),  # no further than 0
+        ("subsat", 8, 0xFF, 0xFE, 0),
+        ("subsat", 8, 0x80, 0xFF, 0x7F),
+        ("subsat", 16, 0x1_0003, 5, 2),
+        ("subsat", 32, 6, 0x8000_0000, 0x7FFF_FFFA),
+        ("subsat", 64, U64, U64 - 1, 0),
+        ("subsat", 64, 1, U64, U64 - 1),
+        ("last", 16, 0x1_0003, 5, 3),
+        ("last", 32, 7, U64 >> 32, 7),
+        ("ewma2", 8, 255, 0, 127),  # 127.5
+        ("ewma2", 8, 0, 255, 127),  # -127.5 is -128
+        ("ewma2", 8, 3, 2, 2),
+        ("ewma2", 8, 2, 3, 2),
+        ("ewma4", 8, 0x101, 250, 187),  # towards 1: -62.25 is -63
+        ("ewma4", 16, 0xFFFF, 0xFFFC, 0xFFFC),
+        ("ewma4", 16, 0xFFFF, 0xFFFB, 0xFFFC),
+        ("ewma8", 8, 7, 0, 0),  # not a whole step
+        ("ewma8", 8, 8, 0, 1),
+        ("ewma8", 8, 0, 1, 0),  # down to the operand
+        ("ewma8", 8, 100, 100, 100),
+        ("ewma8", 32, 0, 0x8000_0000, 0x7000_0000),
+        ("ewma8", 64, U64, 0, (1 << 61) - 1),
+        ("ewma8", 64, 0, U64, U64 - (1 << 61)),
+        ("ewma8", 64, 1 << 63, U64, U64 - (1 << 60)),
     ],
 )
-def test_shifts(op: str, width: int, operand: int, before: int, after: int) -> None:
+def test_an_op_by_its_state(op: str, width: int, operand: int, before: int, after: int) -> None:
     t = telemetry(op=op, width=width, operand=operand)
     t._set_counter(0, 0, before)
     t.event(0, False)
@@ -77,6 +111,30 @@ def test_request_operands(kind: str, width: int, addr: int, write: bool, value: 
     t = telemetry(op="add", operand=77, operand_kind=kind, width=width)
     t.event(addr, write)
     assert t.counter(SMALL.channel(addr), addr >> 12) == value
+
+
+def test_the_lowest_and_the_last_line_of_a_page() -> None:
+    """`min` begins at what a reset leaves, not at the zero of a clear."""
+    lowest = telemetry(op="min", operand_kind="line", effect_op="reset", effect_operand=U64)
+    last = telemetry(op="last", operand_kind="line")
+    lowest.read_line(0, 0, effect=True)
+    for line in (0x46, 0x44, 0x4E):
+        lowest.event(line << 6, False)
+        last.event(line << 6, False)
+    assert (lowest.counter(0, 1), last.counter(0, 1)) == (0x44, 0x4E)
+    assert lowest.counter(0, 0) == U64
+
+
+def test_predicates_test_what_the_op_left() -> None:
+    """A countdown holds `== 0` at its end and at each later access; the floor is not passed."""
+    t = telemetry(op="subsat", operand=2, width=8, notify_op="eq", notify_operand=0)
+    t._set_counter(0, 0, 5)
+    held = []
+    for _ in range(4):
+        before = t.notifications
+        t.event(0, False)
+        held.append(t.notifications - before)
+    assert held == [0, 0, 1, 1]
 
 
 def test_line_operand_is_cut_to_the_width() -> None:
@@ -184,7 +242,8 @@ def test_the_first_notification_is_kept_until_acknowledged() -> None:
 @pytest.mark.parametrize(
     ("op", "left"),
     [("add", 7 - 5 + 9), ("sub", 7 - 5 + 9), ("addsat", 7 - 5 + 9), ("xor", 7 ^ 5 ^ 9),
-     ("or", 7 & ~5 | 9), ("max", 7), ("shl", 7), ("shr", 7)],
+     ("or", 7 & ~5 | 9), ("max", 7), ("shl", 7), ("shr", 7), ("ewma8", 7),
+     ("subsat", 7 - 5 + 9), ("min", 7), ("last", 7)],
 )  # fmt: skip
 def test_an_acknowledged_line_is_taken_away(op: str, left: int) -> None:
     """The line is subtracted by the rule's op, down to the reset value, only from its counters."""
@@ -195,8 +254,8 @@ def test_an_acknowledged_line_is_taken_away(op: str, left: int) -> None:
     t.acknowledge_line(1, 0, [5 << 16 | 5, *[0] * 7])
     rest = t.counter(1, 2)
     assert (t.counter(1, 1), t.states[0], t.states[1][8:]) == (left, [0] * 16, [5, *[0] * 7])
-    assert rest == {"max": 9, "shl": 0, "shr": 0}.get(op, 9)
-    assert t.counter(1, 0) == {"or": 9, "shl": 5, "shr": 5}.get(op, 9)
+    assert rest == {"shl": 0, "shr": 0, "ewma8": 0}.get(op, 9)
+    assert t.counter(1, 0) == {"shl": 5, "shr": 5, "ewma8": 5}.get(op, 9)
 
 
 def test_an_acknowledged_line_without_a_reset_leaves_what_came_since() -> None:

@@ -12,9 +12,10 @@ import pytest
 from anemone.backends import rtl
 from anemone.backends.rtl import builder
 from anemone.golden import nemo
+from anemone.hardware.features import STANDARD_OPS
 from anemone.hardware.geometry import WORDS_PER_LINE, Geometry
 from anemone.telemetry.rules import OP_CODES, OPERANDS, OPS, WIDTHS
-from tests.rtl.geometries import SMALLEST
+from tests.rtl.geometries import WIDE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,8 +40,8 @@ def test_default_sizes(defaults: dict) -> None:
 
 
 def test_default_features(defaults: dict) -> None:
-    """By default all features are built in."""
-    assert tuple(defaults["ops"]) == OPS and tuple(defaults["widths"]) == WIDTHS
+    """By default all features are built in, but for some ops and the hash stage."""
+    assert tuple(defaults["ops"]) == STANDARD_OPS and tuple(defaults["widths"]) == WIDTHS
     assert defaults["notify"] is True
     assert defaults["effects"] == ["none", "reset", "op"]
     assert defaults["operands"] == ["immediate", *OPERANDS[1:]]
@@ -51,7 +52,7 @@ def test_default_features(defaults: dict) -> None:
     [
         ("--top nothing", "top: engine, expander, board or flat, not nothing"),
         ("--pipelines 65", "pipelines: 1 to 64, not 65"),
-        ("--ops add,sum", "op: add,sub,shr,shl,xor,or,max,addsat, not sum"),
+        ("--ops add,sum", f"op: {','.join(OPS)}, not sum"),
         ("--top flat --ratio 5", "ratio: 1 to 4, not 5"),
         ("--wide 3", 'Unknown arguments: "--wide" "3"'),
     ],
@@ -67,6 +68,6 @@ def test_no_such_configuration(options: str, says: str, tmp_path: Path) -> None:
 
 def test_op_codes() -> None:
     """Hardware, rules and both models have the same names and codes."""
-    params = json.loads((rtl.elaborate(rtl.expander(SMALLEST)) / "params.json").read_text())
+    params = json.loads((rtl.elaborate(rtl.expander(WIDE)) / "params.json").read_text())
     assert params["ops"] == OP_CODES
     assert set(nemo.OPS) == set(OP_CODES)

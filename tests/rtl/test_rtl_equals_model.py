@@ -16,10 +16,10 @@ from anemone.backends.rtl.job import LineReads, event_rows, read_rows
 from anemone.hardware.geometry import Geometry
 from anemone.replay import replay
 from anemone.replay.result import differences
-from anemone.telemetry.rules import EFFECTS, OPERANDS, OPS, WIDTHS, Rule, identity_map
+from anemone.telemetry.rules import EFFECTS, OPERANDS, WIDTHS, Rule, identity_map
 from anemone.trace import Trace
 from tests.model.strategies import events, rules
-from tests.rtl.geometries import ALL, TYPICAL
+from tests.rtl.geometries import ALL, TYPICAL, WIDE
 
 SEED = 20261121
 SPACE = 1 << 16  # size of the events' address range, bytes
@@ -62,16 +62,21 @@ def spread_rule(name: str, width: int, geometry: Geometry) -> Rule:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("effect", EFFECTS)
-def test_every_effect_with_every_op(effect: str, width: int) -> None:
-    """Each effect and width with two ops, read every few events."""
+@pytest.mark.parametrize(
+    ("geometry", "effect"),
+    [(g, effect) for g in (TYPICAL, WIDE) for effect in g.features.of_effects(EFFECTS)],
+    ids=lambda x: x if isinstance(x, str) else x.key,
+)
+def test_every_effect_with_every_op(geometry: Geometry, effect: str, width: int) -> None:
+    """Each effect and width with two ops, read every few events, with the standard and all ops."""
     rng = np.random.default_rng([SEED, width, EFFECTS.index(effect)])
-    trace = random_trace(rng, 200, TYPICAL)
-    some = rng.permutation(len(OPS))[:2]
+    trace = random_trace(rng, 200, geometry)
+    ops = geometry.features.ops
+    some = rng.permutation(len(ops))[:2]
     pair = [
         replace(
-            spread_rule(f"rule {i}", width, TYPICAL),
-            op=OPS[op],
+            spread_rule(f"rule {i}", width, geometry),
+            op=ops[op],
             operand=int(rng.integers(1, 1 << 62)) if i else int(rng.integers(1, 8)),
             operand_kind=OPERANDS[rng.integers(len(OPERANDS))],
             effect_op=effect,
@@ -82,19 +87,19 @@ def test_every_effect_with_every_op(effect: str, width: int) -> None:
         )
         for i, op in enumerate(some)
     ]
-    assert_equal(pair, trace, TYPICAL)
+    assert_equal(pair, trace, geometry)
 
 
 @engines
 def test_reads_between_any_events(geometry: Geometry) -> None:
     """Line reads at any place between events, with snapshots and all effects."""
     rng = np.random.default_rng([SEED, geometry.channels])
-    n = 2000
+    n, ops = 2000, geometry.features.ops
     for effect in ("reset", "none", "xor", "max"):
         chosen = [
             replace(
                 spread_rule(f"rule {p}", WIDTHS[p % 4], geometry),
-                op=OPS[rng.integers(len(OPS))],
+                op=ops[rng.integers(len(ops))],
                 operand=int(rng.integers(1, 100)),
                 effect_op=effect,
                 effect_operand=int(rng.integers(1 << 8)),

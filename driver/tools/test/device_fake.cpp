@@ -96,8 +96,8 @@ bool good(const anemone_spec* s) {
            !s->translation.sub.pad && s->translation.primary.shift < 64 &&
            s->translation.sub.shift < 64 && !std::memcmp(s->update.pad, zero, 6) &&
            !std::memcmp(s->notify.pad, zero, 6) && !std::memcmp(s->read_effect.pad, zero, 6) &&
-           s->update.op >= ANEMONE_OP_ADD && s->update.op <= ANEMONE_OP_ADDSAT &&
-           s->notify.op <= ANEMONE_NOTIFY_LE;
+           s->update.op >= ANEMONE_OP_ADD && s->update.op <= ANEMONE_OP_EWMA8 &&
+           s->update.op != ANEMONE_OP_RESET && s->notify.op <= ANEMONE_NOTIFY_LE;
 }
 
 /* As in the driver, part of the range must be in the memory, and keys must be whole. */

@@ -15,7 +15,7 @@ import chisel3.util._
   * @param hash           a rule may hash its offsets ([[HashStage]])
   */
 case class Features(
-    ops: Seq[UpdateOp] = UpdateOp.ofRules,
+    ops: Seq[UpdateOp] = UpdateOp.standard,
     widths: Seq[Int] = Seq(8, 16, 32, 64),
     notifies: Boolean = true,
     effects: Seq[Int] = Seq(ReadEffect.None, ReadEffect.Reset, ReadEffect.Op),
@@ -50,6 +50,9 @@ case class Features(
   /** A read's slot may access one word of a line. */
   val wordAccess: Boolean = serialRmw || acknowledges
   val shifts: Boolean = ops.exists(_.shift != UpdateOp.NoShift)
+  val borrows: Boolean = ops.exists(_.carry == UpdateOp.Borrow)
+  val sumOrZero: Boolean = ops.exists(_.ifZero == UpdateOp.SumOrZero)
+  val averages: Boolean = ops.exists(_.average > 0)
   val resetEffect: Boolean = effects.contains(ReadEffect.Reset)
   val lineOperand: Boolean = operandSources.contains(OperandSource.Line)
   val writeOperand: Boolean = operandSources.contains(OperandSource.IsWrite)

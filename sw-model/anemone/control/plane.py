@@ -17,7 +17,7 @@ from anemone.telemetry.rules import EFFECTS, HASH_BITS, OPERANDS, OPS, PREDICATE
 
 ALL_MEMORY = (1 << 64) - 1
 SUMMED = ("add", "sub")
-FOLDED = (*SUMMED, "xor", "or", "max", "addsat")  # ops whose channels can be combined
+FOLDED = (*SUMMED, "xor", "or", "max", "min", "addsat")  # ops whose channels can be combined
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,8 @@ class Registered(ABC):
         """Read the counters, combined over the channels by the op's rule (§3.2):
         uint64[regions, region_counters].
 
-        Raises ValueError for ops whose channels cannot be combined (shifts).
+        Raises ValueError for ops whose channels cannot be combined: shifts, subsat, last and
+        averages.
         """
         values = self.by_channel(snapshot)
         return fold(self.spec.update[0], self.spec.width, values).reshape(self.regions, -1)
@@ -171,13 +172,15 @@ class Controller(ABC):
 def fold(op: str, width: int, values: np.ndarray) -> np.ndarray:
     """Combine channels whose counters started at 0: uint64[n] from uint64[n, channels]."""
     if op not in FOLDED:
-        raise ValueError(f"update is {op!r}; read by_channel, as shifts of 0 have no one value")
+        raise ValueError(f"update is {op!r}; read by_channel, as its channels have no one value")
     if op == "xor":
         return np.bitwise_xor.reduce(values, axis=1)
     if op == "or":
         return np.bitwise_or.reduce(values, axis=1)
     if op == "max":
         return values.max(axis=1)
+    if op == "min":
+        return values.min(axis=1)
     maximum = np.uint64((1 << width) - 1)
     if op == "addsat":
         total = values[:, 0]

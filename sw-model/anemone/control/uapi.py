@@ -13,7 +13,8 @@ SPEC_HOST, READ_SNAPSHOT, READ_CHANNELS, ENTRY_UNMAP = 1, 1, 2, 1
 # The header's codes by the names in rule files.
 TYPES = {"R": 1, "W": 2, "RW": 3}
 OPS = {"none": 0, "add": 1, "sub": 2, "shr": 3, "shl": 4, "xor": 5, "or": 6, "max": 7,
-       "addsat": 8, "reset": 9}  # fmt: skip
+       "addsat": 8, "reset": 9, "min": 10, "subsat": 11, "last": 12,
+       "ewma2": 13, "ewma4": 14, "ewma8": 15}  # fmt: skip
 OPERANDS = {"line": 1, "is_write": 2}
 NOTIFY = {"none": 0, "eq": 1, "ge": 2, "gt": 3, "lt": 4, "le": 5}
 

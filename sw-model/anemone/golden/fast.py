@@ -19,6 +19,8 @@ from anemone.telemetry.rules import HASH_BITS, NEAR, OP_CODES, OPERANDS, PREDICA
 
 ADD, SUB, SHR, SHL = (OP_CODES[name] for name in ("add", "sub", "shr", "shl"))
 XOR, OR, MAX, ADDSAT = (OP_CODES[name] for name in ("xor", "or", "max", "addsat"))
+MIN, SUBSAT, LAST = (OP_CODES[name] for name in ("min", "subsat", "last"))
+EWMA2, EWMA4, EWMA8 = (OP_CODES[name] for name in ("ewma2", "ewma4", "ewma8"))
 RESET, NO_EFFECT = 256, 257  # codes of effects that are not ops
 NONE, EQ, GE, GT, LT, LE = range(len(PREDICATES))
 LINE, IS_WRITE = OPERANDS.index("line"), OPERANDS.index("is_write")
@@ -58,6 +60,18 @@ def _apply(op, value, operand, width, mask):  # type: ignore[no-untyped-def]
         return max(value, operand)
     if op == ADDSAT:
         return value + operand if operand <= mask - value else mask
+    if op == MIN:
+        return min(value, operand)
+    if op == SUBSAT:
+        return value - operand if operand < value else _0
+    if op == LAST:
+        return operand
+    if op in (EWMA2, EWMA4, EWMA8):
+        shift = np.uint64(op) - np.uint64(EWMA2) + _1
+        if operand >= value:
+            return value + ((operand - value) >> shift)
+        down = value - operand
+        return value - (down >> shift) - (_1 if down & ((_1 << shift) - _1) else _0)
     raise ValueError("an op code without a meaning")
 
 
@@ -102,13 +116,13 @@ def _take(p, state, live, at, written):  # type: ignore[no-untyped-def]
     fresh = p[P_EFFECT_OPERAND] if p[P_EFFECT] == RESET else _0
     for n in range(len(at)):
         i = at[n]
-        if op in (ADD, SUB, ADDSAT):
+        if op in (ADD, SUB, ADDSAT, SUBSAT):
             state[i] = (state[i] - written[n] + fresh) & mask
         elif op == XOR:
             state[i] ^= written[n] ^ fresh
         elif op == OR:
             state[i] = (state[i] & ~written[n]) | fresh
-        elif op == MAX and state[i] == written[n]:
+        elif op in (MAX, MIN, LAST) and state[i] == written[n]:
             state[i] = fresh
         if state[i]:
             live[i >> 6] |= _1 << np.uint64(i & 63)

@@ -23,11 +23,18 @@ def _shift_left(value: int, operand: int, width: int) -> int:
     return value << amount if amount < width else 0
 
 
+def _average(shift: int) -> Callable[[int, int, int], int]:
+    """A step of value towards operand by 1 / 2^shift of their difference. It is rounded down, so a
+    step down is never too short and a step up never too long.
+    """
+    return lambda value, operand, width: value + (operand - value >> shift)
+
+
 def _saturating_add(value: int, operand: int, width: int) -> int:
     return min(value + operand, 2**width - 1)
 
 
-# NEMO Table 1, "update op", and three more that the hardware has. The operand is already truncated
+# NEMO Table 1, "update op", and nine more that the hardware has. The operand is already truncated
 # to the counter's width; the result is truncated afterwards.
 OPS: dict[str, Callable[[int, int, int], int]] = {
     "add": lambda value, operand, width: value + operand,
@@ -38,6 +45,12 @@ OPS: dict[str, Callable[[int, int, int], int]] = {
     "or": lambda value, operand, width: value | operand,
     "max": lambda value, operand, width: max(value, operand),
     "addsat": _saturating_add,
+    "min": lambda value, operand, width: min(value, operand),
+    "subsat": lambda value, operand, width: max(value - operand, 0),
+    "last": lambda value, operand, width: operand,
+    "ewma2": _average(1),
+    "ewma4": _average(2),
+    "ewma8": _average(3),
 }
 
 # A counter after a written value is subtracted, with the value of a reset; modulo 2^width
@@ -46,9 +59,12 @@ TAKEN: dict[str, Callable[[int, int, int], int]] = {
     "add": lambda value, written, fresh: value - written + fresh,
     "sub": lambda value, written, fresh: value - written + fresh,
     "addsat": lambda value, written, fresh: value - written + fresh,
+    "subsat": lambda value, written, fresh: value - written + fresh,
     "xor": lambda value, written, fresh: value ^ written ^ fresh,
     "or": lambda value, written, fresh: value & ~written | fresh,
     "max": lambda value, written, fresh: fresh if value == written else value,
+    "min": lambda value, written, fresh: fresh if value == written else value,
+    "last": lambda value, written, fresh: fresh if value == written else value,
 }
 
 # NEMO Table 1, "predicate"; unsigned.

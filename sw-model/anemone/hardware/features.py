@@ -9,17 +9,19 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+STANDARD_OPS = ("add", "sub", "shr", "shl", "xor", "or", "max", "addsat")
+
 
 @dataclass(frozen=True)
 class Features:
     """The built-in features, by the names that rule files use; None means all.
 
-    ops: of updates and of read effects. widths: bits of a counter. notify: predicates. effects:
-    none, reset, op. operands: imm, line, is_write. acknowledge: lines that were read can be taken
-    away. hash: of offsets, for sketches.
+    ops: of updates and of read effects, in the order of their codes. widths: bits of a counter.
+    notify: predicates. effects: none, reset, op. operands: imm, line, is_write. acknowledge: lines
+    that were read can be taken away. hash: of offsets, for sketches.
     """
 
-    ops: tuple[str, ...] | None = None
+    ops: tuple[str, ...] = STANDARD_OPS
     widths: tuple[int, ...] | None = None
     notify: bool = True
     effects: tuple[str, ...] | None = None
@@ -49,8 +51,9 @@ class Features:
 
     @property
     def options(self) -> dict[str, str]:
-        """Options for the elaborator; empty if everything is built in."""
-        lists = {"ops": self.ops, "widths": self.widths, "effects": self.effects}
+        """Options for the elaborator; empty for its defaults."""
+        ops = self.ops if self.ops != STANDARD_OPS else None
+        lists = {"ops": ops, "widths": self.widths, "effects": self.effects}
         lists["operands"] = self.operands and tuple(
             "immediate" if name == "imm" else name for name in self.operands
         )

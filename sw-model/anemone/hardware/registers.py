@@ -62,6 +62,12 @@ class UpdateOp(IntEnum):
     OR = 5  # counter | operand
     MAX = 6  # the larger one, unsigned
     ADDSAT = 7  # counter + operand, all ones on overflow
+    MIN = 8  # the smaller one, unsigned
+    SUBSAT = 9  # counter - operand, 0 on underflow
+    LAST = 10  # operand
+    EWMA2 = 11  # counter + ((operand - counter) >> 1), rounded down
+    EWMA4 = 12  # counter + ((operand - counter) >> 2), rounded down
+    EWMA8 = 13  # counter + ((operand - counter) >> 3), rounded down
 
 
 class Predicate(IntEnum):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anemone.hardware.features import Features
+from anemone.hardware.features import STANDARD_OPS, Features
 from anemone.hardware.geometry import Geometry
 from anemone.io.errors import oneline
 from anemone.terminal import (
@@ -65,6 +65,10 @@ def command(
     hash_stage: Annotated[
         bool, typer.Option("--hash", help="Build in the hash stage, for rules with `hash`.")
     ] = False,
+    all_ops: Annotated[
+        bool,
+        typer.Option("--all-ops", help="Build in every update op, not only the standard."),
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print report.json instead of a table.")
     ] = False,
@@ -74,13 +78,14 @@ def command(
     RTL and model write identical files except for cycles and speed in report.json.
     """
     sizes = map(number, (channels, pipelines, states, table, device_gib))
-    geometry = Geometry(*sizes, features=Features(hash=hash_stage))
     from anemone.io.outputs import check_out
     from anemone.replay import replay
     from anemone.replay import result as results
-    from anemone.telemetry.rules import load_rules, truncated_operands
+    from anemone.telemetry.rules import OPS, load_rules, truncated_operands
     from anemone.trace import read_trace
 
+    ops = OPS if all_ops else STANDARD_OPS
+    geometry = Geometry(*sizes, features=Features(ops=ops, hash=hash_stage))
     loaded = load_rules(rules, geometry)
     check_out(out, results.FILES)
     accesses = read_trace(trace, geometry)

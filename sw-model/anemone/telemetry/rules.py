@@ -17,7 +17,8 @@ from anemone.io.tables import U64, Table, parse_toml, read_text, whole_number
 
 # Codes of the update ops in the hardware's rule registers, as in UpdateOp.scala.
 OP_CODES = {
-    "add": 0, "sub": 1, "shr": 2, "shl": 3, "xor": 4, "or": 5, "max": 6, "addsat": 7,
+    "add": 0, "sub": 1, "shr": 2, "shl": 3, "xor": 4, "or": 5, "max": 6, "addsat": 7, "min": 8,
+    "subsat": 9, "last": 10, "ewma2": 11, "ewma4": 12, "ewma8": 13,
 }  # fmt: skip
 OPS = tuple(OP_CODES)
 # A name's position in these is its code.

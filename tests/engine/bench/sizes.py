@@ -8,7 +8,7 @@ from functools import cached_property
 
 from anemone.hardware.features import EVERYTHING, Features
 from anemone.hardware.geometry import WORDS_PER_LINE, Geometry
-from anemone.telemetry.rules import WIDTHS
+from anemone.telemetry.rules import OPS, WIDTHS
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ SIZES = {
     for size in (
         Size("p2c2", pipelines=2, channels=2, states=64, table=32, address_bits=20),
         Size("p1c1", pipelines=1, channels=1, states=16, table=2, address_bits=13),
-        # Its addresses have more bits than what is hashed.
+        # With all that is not standard; its addresses have more bits than what is hashed.
         Size(
             "p3c4",
             pipelines=3,
@@ -84,7 +84,7 @@ SIZES = {
             states=256,
             table=16,
             address_bits=30,
-            features=Features(hash=True),
+            features=Features(OPS, hash=True),
         ),
         # What NEMO's prototype has, and ops that use other parts of the datapath in two widths.
         Size(

@@ -40,6 +40,14 @@
 #define ANEMONE_OP_MAX 7
 #define ANEMONE_OP_ADDSAT 8
 #define ANEMONE_OP_RESET 9 /* of a read effect: the counter becomes the value */
+/* These are not in every device: bits 8 to 13 of .features. */
+#define ANEMONE_OP_MIN 10
+#define ANEMONE_OP_SUBSAT 11 /* ends at 0 */
+#define ANEMONE_OP_LAST 12   /* the operand */
+/* Averages: a step towards the operand by 1/2, 1/4 or 1/8 of the difference, rounded down. */
+#define ANEMONE_OP_EWMA2 13
+#define ANEMONE_OP_EWMA4 14
+#define ANEMONE_OP_EWMA8 15
 
 /* .update.source: where the operand comes from. */
 #define ANEMONE_OPERAND_VALUE 0
@@ -201,7 +209,8 @@ struct anemone_map {
 
 /*
  * With effect, `first` is a multiple of the granule, and `count` is one, too, or goes to the end:
- * EINVAL. Not during a rotation: EBUSY.
+ * EINVAL. Not during a rotation: EBUSY. ANEMONE_OP_LAST and averages of several channels only by
+ * channel: EOPNOTSUPP, as for a snapshot in shared memory and a rotation.
  */
 struct anemone_read {
 	__u32 size;

@@ -116,7 +116,22 @@ object RegisterCodes {
   val operandSource: Seq[(String, Int)] =
     Seq("immediate" -> 0, "line" -> 1, "is_write" -> 2)
   val updateOp: Seq[(String, Int)] =
-    Seq("add" -> 0, "sub" -> 1, "shr" -> 2, "shl" -> 3, "xor" -> 4, "or" -> 5, "max" -> 6, "addsat" -> 7)
+    Seq(
+      "add" -> 0,
+      "sub" -> 1,
+      "shr" -> 2,
+      "shl" -> 3,
+      "xor" -> 4,
+      "or" -> 5,
+      "max" -> 6,
+      "addsat" -> 7,
+      "min" -> 8,
+      "subsat" -> 9,
+      "last" -> 10,
+      "ewma2" -> 11,
+      "ewma4" -> 12,
+      "ewma8" -> 13
+    )
   val predicate: Seq[(String, Int)] =
     Seq("none" -> 0, "equal" -> 1, "greater_equal" -> 2, "greater" -> 3, "less" -> 4, "less_equal" -> 5)
   val readEffect: Seq[(String, Int)] =

@@ -23,11 +23,11 @@ class AcknowledgeSlot(p: NemoParams) extends Bundle {
 /** Subtracts lines that software has read from the counters, one line at a time for all channels.
   *
   * The new value of a counter follows from the rule's update op, modulo its width; r is the rule's reset value, or 0:
-  *   - add, sub, addsat: counter - written + r
+  *   - add, sub, addsat, subsat: counter - written + r
   *   - xor: counter ^ written ^ r
   *   - or: (counter & ~written) | r
-  *   - max: r if the counter equals the written value
-  *   - shr, shl, and a pipeline without a rule: unchanged
+  *   - max, min, last: r if the counter equals the written value
+  *   - shr, shl, ewma2, ewma4, ewma8, and a pipeline without a rule: unchanged
   *
   * An acknowledge has the channel's slots for [[AcknowledgeUnit.slots]] cycles; events wait in the queue of
   * [[SlotArbiter]]. It reads the line and stops if a word has bad parity, or if r cannot be corrected. Then it sends an
@@ -69,10 +69,14 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   // Of each rule only this is needed.
   private val summaries = RegInit(VecInit(Seq.fill(p.pipelines)(0.U.asTypeOf(new RuleSummary))))
   private val summary = Wire(new RuleSummary)
-  private val op = io.rule.op
-  private def isOneOf(ops: UpdateOp*): Bool = ops.map(op === _.code.U).reduce(_ || _)
-  summary.supported := !isOneOf(UpdateOp.Shr, UpdateOp.Shl)
-  summary.method := Cat(isOneOf(UpdateOp.Or, UpdateOp.Max), isOneOf(UpdateOp.Xor, UpdateOp.Max))
+  private val ops = (UpdateOp.standard ++ p.features.ops).distinct
+  private def isTaken(ways: UpdateOp.Taken*): Bool =
+    ops.filter(op => ways.contains(op.taken)).map(io.rule.op === _.code.U).reduce(_ || _)
+  summary.supported := !isTaken(UpdateOp.NotTaken)
+  summary.method := Cat(
+    isTaken(UpdateOp.ClearedBits, UpdateOp.IfEqual),
+    isTaken(UpdateOp.ExclusiveOr, UpdateOp.IfEqual)
+  )
   summary.counterWidth := io.rule.counterWidth
   summary.isReset := io.rule.effectUpdates && io.rule.clearsParity
   private val resetValues = Module(new ProtectedRam(p.pipelines.max(2), p.wordBits))
@@ -188,7 +192,7 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
 
 object AcknowledgeUnit {
 
-  /** How a counter is subtracted from; `sum` is for add, sub and addsat. */
+  /** How a counter is subtracted from, by [[UpdateOp.Taken]]; `sum` is a difference. */
   private object Method {
     val (sum, xor, or, max) = (0, 1, 2, 3)
     val bits = 2

@@ -15,15 +15,18 @@ class CarryMux(p: NemoParams) extends RawModule {
   /** One of `CarryMux.codes`. */
   val select = IO(Input(UInt(CarryMux.codeBits(p).W)))
 
-  /** By byte; zero where the counter ends with the word. */
+  val invert = Option.when(p.features.borrows)(IO(Input(Bool())))
+
+  /** By byte; zero, if not inverted, where the counter ends with the word. */
   val byteCarry = IO(Output(UInt(p.wordBytes.W)))
 
-  byteCarry := VecInit.tabulate(p.wordBytes) { k =>
+  byteCarry := inverted(VecInit.tabulate(p.wordBytes) { k =>
     MuxLookup(select, true.B)(CarryMux.codes(p).map { case (level, code) =>
       val lastByte = CarryMux.lastByte(k, level)
       code.U -> (if (lastByte < p.wordBytes - 1) carries(lastByte) else false.B)
     })
-  }.asUInt
+  }.asUInt)
+  private def inverted(carries: UInt): UInt = invert.fold(carries)(carries ^ Fill(p.wordBytes, _))
 }
 
 object CarryMux {

@@ -30,6 +30,14 @@ class AluOperand(p: NemoParams) extends Bundle {
   val carrySelect = UInt(CarryMux.codeBits(p).W)
   val useWordCarry = Vec(p.levels.size, Bool())
 
+  /** [[CarryMux]] inverts. A counter as wide as the word has a carry from [[CarryMux]] as well; the two cancel. */
+  val invertCarry = Option.when(p.features.borrows)(Bool())
+
+  /** The register of the sum, or of A, is zero. */
+  val zeroSum = Option.when(p.features.sumOrZero)(Bool())
+  val zeroState = Option.when(p.features.sumOrZero)(Bool())
+  val average = Option.when(p.features.averages)(new AverageOperand(p))
+
   /** Right rotation of A; zero for ops that are no shifts. */
   val rotate = UInt(log2Ceil(p.wordBits).W)
 
@@ -111,7 +119,19 @@ class OperandStage(p: NemoParams) extends Module {
   private def delay2[T <: Data](x: T): T = RegNext(RegNext(x))
   private val byteMaskStage3 = RegNext(byteMask)
   private val spread = CounterWidth.spread(_, p)
-  io.result.b := RegNext(((operands.reduce(_ | _) & spread(byteMaskStage3)) ^ spread(fillOnes)) | thresholdBytes)
+  private def addend(operand: UInt): UInt = control.average.fold(operand) { average =>
+    val (k, topBytes) = (RegNext(average), CounterWidth.topBytes(RegNext(width), p))
+    val result = io.result.average.get
+    result.enable := RegNext(k =/= 0.U)
+    result.remainder := RegNext(operand(AverageTerms.most - 1, 0))
+    for ((weight, byte) <- result.weight.zipWithIndex) weight := RegNext(Mux(byteMaskStage3(byte), k, 0.U))
+    MuxLookup(k, operand)(
+      (1 to AverageTerms.most).map(k => k.U -> AverageTerms.shifted(operand, k, byte => !topBytes(byte), p))
+    )
+  }
+  io.result.b := RegNext(
+    ((addend(operands.reduce(_ | _)) & spread(byteMaskStage3)) ^ spread(fillOnes)) | thresholdBytes
+  )
   io.result.subtract := delay2(control.subtract)
   private val widthStage3 = RegNext(width)
   private val topBytes = CounterWidth.topBytes(widthStage3, p)
@@ -126,13 +146,19 @@ class OperandStage(p: NemoParams) extends Module {
   private val (fromCounter, always) = (RegNext(control.fromCounter), RegNext(control.always))
   private def byWidth[T <: Data](f: Int => T): T = CounterWidth.select(widthStage3, p)(f)
   private val codes = CarryMux.codes(p).toMap
-  io.result.useByteCarry := RegNext(always || (fromCounter && byWidth(codes.contains(_).B)))
+  private val borrow = control.borrow.map(RegNext(_))
+  private val ofByte = byWidth(codes.contains(_).B)
+  private val wordBorrow = borrow.fold(false.B)(_ && !ofByte)
+  io.result.useByteCarry := RegNext(always || wordBorrow || (fromCounter && ofByte))
   private val code = byWidth(w => codes.getOrElse(w, 0).U(CarryMux.codeBits(p).W))
-  io.result.carrySelect := RegNext(Mux(always, CarryMux.all(p).U, code))
+  io.result.carrySelect := RegNext(Mux(always || wordBorrow, CarryMux.all(p).U, code))
+  io.result.invertCarry.zip(borrow).foreach { case (invert, borrow) => invert := RegNext(borrow && ofByte) }
   for ((useWordCarry, level) <- io.result.useWordCarry.zip(p.levels))
     useWordCarry := RegNext(fromCounter && byWidth(w => (w >= level).B))
   io.result.rotate := delay2(Mux(isShift, Mux(shiftRight, shiftAmount, 0.U - shiftAmount), 0.U))
   io.result.passState := delay2(control.passState)
+  io.result.zeroSum.zip(control.zeroSum).foreach { case (to, from) => to := delay2(from) }
+  io.result.zeroState.zip(control.zeroState).foreach { case (to, from) => to := delay2(from) }
   io.result.resetValue := RegNext(resetOperand)
 }
 

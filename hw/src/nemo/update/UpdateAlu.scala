@@ -50,8 +50,10 @@ class UpdateAlu(p: NemoParams) extends Module {
     val a = Mux(in.passState, forwardedState, 0.U) | in.resetValue
     io.result := RegNext(Mux(io.zero, 0.U, a + in.b + in.subtract))
   } else {
+    val (addendA, addendB) =
+      if (p.features.averages) AverageTerms(forwardedState, in, p) else (forwardedState, in.b)
     val guarded =
-      CounterWidth.guarded(forwardedState, in.guardsA, p) + CounterWidth.guarded(in.b, in.guardsB, p) + in.subtract
+      CounterWidth.guarded(addendA, in.guardsA, p) + CounterWidth.guarded(addendB, in.guardsB, p) + in.subtract
     val sum = CounterWidth.unguarded(guarded, p)
     val byteCarries = Cat(CounterWidth.bytesOf(guarded, p).reverse.map(_(p.byteBits)))
     val a = if (p.features.shifts) forwardedState.rotateRight(in.rotate) else forwardedState
@@ -64,9 +66,12 @@ class UpdateAlu(p: NemoParams) extends Module {
       val carry = Module(new CarryMux(p))
       carry.carries := byteCarries(p.wordBytes - 2, 0)
       carry.select := in.carrySelect
+      carry.invert.zip(in.invertCarry).foreach { case (to, from) => to := from }
       val mux = Module(new ResultMux(p))
       mux.sum := sum
       mux.a := a
+      mux.zeroSum.zip(in.zeroSum).foreach { case (to, from) => to := from }
+      mux.zeroState.zip(in.zeroState).foreach { case (to, from) => to := from }
       mux.byteCarry := RegNext(masked(carry.byteCarry, in.useByteCarry))
       // A synchronous reset adds no look-up behind the adder's last bit.
       def wordCarryIf(wordCarry: Bool): Bool =

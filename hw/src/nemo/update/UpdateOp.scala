@@ -15,6 +15,8 @@ import chisel3.util._
   * @param code  as rules and registers encode it
   * @param carry the carry that the results depend on
   * @param shift the direction in which A is shifted by the operand
+  * @param taken how an acknowledge takes a read value away
+  * @param average k, if the sum is A + ((B - A) >> k) ([[AverageTerms]])
   */
 case class UpdateOp(
     name: String,
@@ -23,16 +25,29 @@ case class UpdateOp(
     ifOne: UpdateOp.Result,
     carry: UpdateOp.Carry = UpdateOp.Never,
     subtract: Boolean = false,
-    shift: UpdateOp.Shift = UpdateOp.NoShift
+    shift: UpdateOp.Shift = UpdateOp.NoShift,
+    taken: UpdateOp.Taken = UpdateOp.Difference,
+    average: Int = 0
 ) {
   import UpdateOp._
   require(
     shift == NoShift || (!subtract && carry == Never),
     s"$name: a shift neither subtracts nor has a carry"
   )
+  require(
+    (ifZero == SumOrZero) == (ifOne == SumOrZero) && (ifZero != SumOrZero || (carry == FromCounter && subtract)),
+    s"$name: SumOrZero is for all bits of a difference"
+  )
+  require(
+    average == 0 || (average <= AverageTerms.most && carry == Never && !subtract && shift == NoShift),
+    s"$name: an average is by 1 to ${AverageTerms.most} bits, and a plain sum"
+  )
 
-  /** The result is the plain sum. */
-  private[nemo] val isSum: Boolean = ifZero == Sum && ifOne == Sum && carry == Never
+  /** The result is the plain sum of A and B. */
+  private[nemo] val isSum: Boolean = ifZero == Sum && ifOne == Sum && carry == Never && average == 0
+
+  /** The sum is no part of the result, though a carry selects it where [[UpdateOp.SumOrZero]] is built in. */
+  private[nemo] val dropsSum: Boolean = carry != Never && !Seq(Sum, SumOrZero).contains(ifZero)
 
   /** The code of bits where the adder's B is zero, and the code's bits that change where it is one. A subtraction
     * inverts B.
@@ -41,11 +56,16 @@ case class UpdateOp(
   private[nemo] val codeFlips: Int = ifZero.code ^ ifOne.code
 
   /** The code that keeps A in a byte that is not updated. B is zero there, so the sum is A; if there is a carry, the
-    * code that gives A with a carry does it, because A - 0 carries.
+    * code that gives A with a carry does it, because A - 0 carries. It does not borrow.
     */
   private[nemo] val disabledCode: Int = {
-    val carries = carry == Always || (carry == FromCounter && subtract)
-    (if (carries) StateOrZero else Sum).code ^ (if (subtract) codeFlips else 0)
+    val kept = carry match {
+      case Borrow                  => State
+      case Always                  => StateOrZero
+      case FromCounter if subtract => StateOrZero
+      case _                       => Sum
+    }
+    kept.code ^ (if (subtract) codeFlips else 0)
   }
 }
 
@@ -70,19 +90,44 @@ object UpdateOp {
   /** The sum, or one with a carry. */
   case object Sum extends Result(3)
 
-  sealed abstract class Carry
-  case object Never extends Carry
-  case object Always extends Carry
-  case object FromCounter extends Carry
+  /** The sum with a carry, else zero: [[StateOrZero]] with the sum in the place of A. */
+  case object SumOrZero extends Result(StateOrZero.code)
+
+  /** The carry that the results depend on. `ofCounter`: it is computed. */
+  sealed abstract class Carry(val ofCounter: Boolean)
+  case object Never extends Carry(false)
+  case object Always extends Carry(false)
+  case object FromCounter extends Carry(true)
+
+  /** The counter's, inverted: for a subtraction, A is less than B. */
+  case object Borrow extends Carry(true)
+
+  /** How [[AcknowledgeUnit]] takes a read value away. */
+  sealed abstract class Taken
+  case object Difference extends Taken
+  case object ExclusiveOr extends Taken
+  case object ClearedBits extends Taken
+
+  /** A counter that is still equal is reset. */
+  case object IfEqual extends Taken
+
+  /** The counter stays. */
+  case object NotTaken extends Taken
 
   val Add: UpdateOp = UpdateOp("add", 0, Sum, Sum)
   val Sub: UpdateOp = UpdateOp("sub", 1, Sum, Sum, subtract = true)
-  val Shr: UpdateOp = UpdateOp("shr", 2, StateOrZero, State, shift = Right)
-  val Shl: UpdateOp = UpdateOp("shl", 3, StateOrZero, State, shift = Left)
-  val Xor: UpdateOp = UpdateOp("xor", 4, StateOrZero, State, Always)
-  val Or: UpdateOp = UpdateOp("or", 5, State, StateOrOne)
-  val Max: UpdateOp = UpdateOp("max", 6, StateOrZero, StateOrOne, FromCounter, subtract = true)
+  val Shr: UpdateOp = UpdateOp("shr", 2, StateOrZero, State, shift = Right, taken = NotTaken)
+  val Shl: UpdateOp = UpdateOp("shl", 3, StateOrZero, State, shift = Left, taken = NotTaken)
+  val Xor: UpdateOp = UpdateOp("xor", 4, StateOrZero, State, Always, taken = ExclusiveOr)
+  val Or: UpdateOp = UpdateOp("or", 5, State, StateOrOne, taken = ClearedBits)
+  val Max: UpdateOp = UpdateOp("max", 6, StateOrZero, StateOrOne, FromCounter, subtract = true, taken = IfEqual)
   val AddSat: UpdateOp = UpdateOp("addsat", 7, Sum, Sum, FromCounter)
+  val Min: UpdateOp = UpdateOp("min", 8, StateOrZero, StateOrOne, Borrow, subtract = true, taken = IfEqual)
+  val SubSat: UpdateOp = UpdateOp("subsat", 9, SumOrZero, SumOrZero, FromCounter, subtract = true)
+  val Last: UpdateOp = UpdateOp("last", 10, StateOrZero, StateOrOne, taken = IfEqual)
+  val Ewma2: UpdateOp = UpdateOp("ewma2", 11, Sum, Sum, taken = NotTaken, average = 1)
+  val Ewma4: UpdateOp = UpdateOp("ewma4", 12, Sum, Sum, taken = NotTaken, average = 2)
+  val Ewma8: UpdateOp = UpdateOp("ewma8", 13, Sum, Sum, taken = NotTaken, average = 3)
 
   val codeBits: Int = 4
 
@@ -91,8 +136,11 @@ object UpdateOp {
     */
   val Set: UpdateOp = UpdateOp("set", (1 << codeBits) - 1, StateOrZero, StateOrOne)
 
+  /** The ops that are built in unless a configuration says otherwise. */
+  val standard: Seq[UpdateOp] = Seq(Add, Sub, Shr, Shl, Xor, Or, Max, AddSat)
+
   /** The ops that rules may name. */
-  val ofRules: Seq[UpdateOp] = Seq(Add, Sub, Shr, Shl, Xor, Or, Max, AddSat)
+  val ofRules: Seq[UpdateOp] = standard ++ Seq(Min, SubSat, Last, Ewma2, Ewma4, Ewma8)
   val all: Seq[UpdateOp] = ofRules :+ Set
   require(all.map(_.code).distinct.size == all.size, "two ops of one code")
   require(all.forall(op => op.code >= 0 && op.code < (1 << codeBits)), s"an op code that has not $codeBits bits")
@@ -112,6 +160,12 @@ class OpControl(p: NemoParams) extends Bundle {
   /** The carry is the counter's, or always set. */
   val fromCounter = Bool()
   val always = Bool()
+  val borrow = Option.when(p.features.borrows)(Bool())
+
+  /** The register of the sum, or of A, is zero. */
+  val zeroSum = Option.when(p.features.sumOrZero)(Bool())
+  val zeroState = Option.when(p.features.sumOrZero)(Bool())
+  val average = Option.when(p.features.averages)(UInt(AverageTerms.weightBits.W))
 }
 
 object OpControl {
@@ -133,8 +187,12 @@ object OpControl {
     control.zeroCode := field(_.zeroCode, 2)
     control.codeFlips := field(_.codeFlips, 2)
     control.disabledCode := field(_.disabledCode, 2)
-    control.fromCounter := flag(_.carry == UpdateOp.FromCounter)
+    control.fromCounter := flag(_.carry.ofCounter)
     control.always := flag(_.carry == UpdateOp.Always)
+    control.borrow.foreach(_ := flag(_.carry == UpdateOp.Borrow))
+    control.zeroSum.foreach(_ := flag(_.dropsSum))
+    control.zeroState.foreach(_ := flag(_.ifZero == UpdateOp.SumOrZero))
+    control.average.foreach(_ := field(_.average, AverageTerms.weightBits))
     control
   }
 }

@@ -55,15 +55,17 @@ class AluEquivalence(p: NemoParams, op: UpdateOp, counterWidth: Int, amount: Opt
 
 /** Writes the proofs' SystemVerilog, one folder a case: `EmitAlu DIR` (tests/formal runs the checker on them). */
 object EmitAlu {
-  private val p = NemoParams()
+
+  /** Builds by the end of their cases' names: the standard one, and one with all ops, whose [[ResultMux]] differs. */
+  private val builds = Seq("" -> NemoParams(), "-of-all" -> NemoParams(features = Features(ops = UpdateOp.ofRules)))
   private def amounts(op: UpdateOp): Seq[Option[Int]] = op match {
     case UpdateOp.Shr | UpdateOp.Shl => Seq(0, 3, 6, 9, 35).map(Some(_))
     case _                           => Seq(None)
   }
 
   def main(args: Array[String]): Unit =
-    for (op <- UpdateOp.all; w <- p.levels; amount <- amounts(op)) {
-      val name = s"${op.name}${amount.fold("")(n => s"-by-$n")}-${p.counterBits(w)}"
+    for ((build, p) <- builds; op <- p.features.datapath; w <- p.levels; amount <- amounts(op)) {
+      val name = s"${op.name}${amount.fold("")(n => s"-by-$n")}$build-${p.counterBits(w)}"
       Emit.whole(new AluEquivalence(p, op, w, amount), s"${args(0)}/$name", plain = true)
     }
 }

@@ -18,6 +18,12 @@ object PlainFold {
       case UpdateOp.Or     => value | b
       case UpdateOp.Max    => value.max(b)
       case UpdateOp.AddSat => mask.min(value + b)
+      case UpdateOp.Min    => value.min(b)
+      case UpdateOp.SubSat => (value - b).max(0)
+      case UpdateOp.Last   => b
+      case UpdateOp.Ewma2  => value + ((b - value) >> 1)
+      case UpdateOp.Ewma4  => value + ((b - value) >> 2)
+      case UpdateOp.Ewma8  => value + ((b - value) >> 3)
       case UpdateOp.Set    => b
       case _               => throw new NotImplementedError(s"${op.name} has no definition here")
     }

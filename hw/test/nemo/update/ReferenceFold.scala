@@ -16,6 +16,7 @@ object ReferenceFold {
     val b = operand & m
     val amount = operand.pad(6)(5, 0)
     val sum = value +& b
+    val difference = b.zext - value.zext
     MuxLookup(op, value)(
       Seq(
         UpdateOp.Add -> (value + b),
@@ -26,6 +27,12 @@ object ReferenceFold {
         UpdateOp.Or -> (value | b),
         UpdateOp.Max -> Mux(value > b, value, b),
         UpdateOp.AddSat -> Mux(sum > m, m, sum),
+        UpdateOp.Min -> Mux(value < b, value, b),
+        UpdateOp.SubSat -> Mux(value < b, 0.U, value - b),
+        UpdateOp.Last -> b,
+        UpdateOp.Ewma2 -> (value + (difference >> 1).pad(p.wordBits).asUInt),
+        UpdateOp.Ewma4 -> (value + (difference >> 2).pad(p.wordBits).asUInt),
+        UpdateOp.Ewma8 -> (value + (difference >> 3).pad(p.wordBits).asUInt),
         UpdateOp.Set -> b
       ).map { case (op, result) => op.code.U -> (result & m)(p.wordBits - 1, 0) }
     )

@@ -47,12 +47,18 @@ class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   behavior of "UpdateAlu"
-  compute("every op and width", NemoParams())
+  compute("the standard ops", NemoParams())
+  compute("every op and width", NemoParams(features = Features(ops = UpdateOp.ofRules)))
   compute("sums where there is nothing else", built(UpdateOp.Add, UpdateOp.Sub)(64))
   compute("two ops where nothing is moved", built(UpdateOp.Max, UpdateOp.Xor)(16, 64))
   compute("carries where no counter ends within the word", built(UpdateOp.AddSat, UpdateOp.Max)(64))
   compute("carries where none is the whole word", built(UpdateOp.AddSat, UpdateOp.Max)(8, 16))
   compute("carries where a width between is not there", built(UpdateOp.AddSat, UpdateOp.Max)(8, 16, 64))
+  compute("a borrow where nothing else has one", built(UpdateOp.Min, UpdateOp.Last)(64))
+  compute("borrows where no counter is the whole word", built(UpdateOp.Min, UpdateOp.Max, UpdateOp.Add)(8, 32))
+  compute("averages where there is little else", built(UpdateOp.Ewma8, UpdateOp.Ewma2, UpdateOp.Add)(64))
+  compute("an average in two widths", built(UpdateOp.Ewma4, UpdateOp.Shr)(8, 32))
+  compute("a floor where nothing borrows", built(UpdateOp.SubSat, UpdateOp.Max, UpdateOp.Xor)(16, 64))
 
   private def built(ops: UpdateOp*)(widths: Int*) = NemoParams(features = Features(ops = ops, widths = widths))
 

@@ -8,7 +8,9 @@ import scala.collection.mutable
 import scala.util.Random
 
 class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
-  private val p = NemoParams(pipelines = 2, channels = 1, states = 16, table = 2, addressBits = 16)
+  private val ops = UpdateOp.ofRules
+  private val p =
+    NemoParams(pipelines = 2, channels = 1, states = 16, table = 2, addressBits = 16, features = Features(ops = ops))
 
   /** Line 0 starts with bad parity in every word, line 1 with good parity. There is no other source of bad parity. */
   private val memories = (0 until p.lineWords).map { k =>
@@ -138,11 +140,11 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   private def run(dut: UpdateStage, seed: Int, words: mutable.Map[(Int, Int), Word]): Unit = {
     val random = new Random(seed)
     val rule = TestRule(
-      op = UpdateOp.ofRules(seed % UpdateOp.ofRules.size),
+      op = ops(seed % ops.size),
       operand = 1 + random.nextInt(5),
       counterWidth = seed % 4,
       effectKind = effects((seed - 1) / 4),
-      effectOp = UpdateOp.ofRules((seed + 3) % UpdateOp.ofRules.size),
+      effectOp = ops((seed + 3) % ops.size),
       effectOperand = random.nextInt(200)
     )
     val all = slots(random, rule.counterWidth, rule.effectKind == ReadEffect.Op)

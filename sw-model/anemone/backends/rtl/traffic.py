@@ -12,7 +12,7 @@ import numpy as np
 
 from anemone.backends.rtl.job import WRITE, LineReads, event_rows, read_rows, with_ids
 from anemone.hardware.geometry import LINE_BYTES, Geometry
-from anemone.telemetry.rules import OPS, U64, WIDTHS, Rule, identity_map
+from anemone.telemetry.rules import U64, WIDTHS, Rule, identity_map
 from anemone.trace import Trace
 
 PAGE_SHIFT = 12
@@ -27,6 +27,7 @@ def bench_rules(geometry: Geometry, count: int, serial_rmw: bool = False) -> lis
     serial_rmw: every read effect is an update op; otherwise resets and none in turn.
     """
     rules = []
+    ops = geometry.features.ops
     for i in range(count):
         width = WIDTHS[(3 - i) % len(WIDTHS)]
         # Mapped pages, a counter each; in every other rule the lines of a page count apart.
@@ -39,7 +40,7 @@ def bench_rules(geometry: Geometry, count: int, serial_rmw: bool = False) -> lis
                 primary_shift=PAGE_SHIFT,
                 sub_mask=(1 << PAGE_SHIFT) - 1 if i % 2 else 0,
                 sub_shift=9,
-                op=OPS[i % len(OPS)],
+                op=ops[i % len(ops)],
                 operand=1 + i,
                 operand_kind="line" if i == 4 else "imm",
                 width=width,
