@@ -144,6 +144,11 @@ def everything() -> dict:
         found = agilex.by_unit(EXPANDER, expander)
     result["total"]["expander"] = found.netlist.total().as_dict()
     result["units"] = _units(found)
+    with step("flat memory mode, unit by unit (minutes)"):
+        agilex.by_unit(place.TIERED, emit(place.TIERED))
+    for unit in ("FlatMemory", "TieredMemory", "EventReadSequencer"):
+        netlist = Netlist(WORK / place.TIERED.name / "units.json", unit)
+        result["total"][unit] = netlist.total().as_dict()
     large = sorted(
         (unit for unit, cells in result["units"].items() if cells.get("alut", 0) >= 1000),
         key=lambda unit: -result["units"][unit]["alut"],

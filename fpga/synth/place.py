@@ -26,7 +26,7 @@ BOARD = Design("board", "board", {"pipelines": 1, "channels": 1, "states": 512, 
 TIERED = Design("tiered", "expander", {"flat": True, "pipelines": 1, "channels": 1, "ratio": 2})
 # Where a unit is looked for, and of which the page tells all units.
 DESIGNS = (EXPANDER, BOARD, TIERED)
-SHOWN = (EXPANDER, BOARD)
+SHOWN = (EXPANDER, BOARD, TIERED)
 # Those that are too large to place at once, or of two clocks: their parts are placed.
 COMPOSED = {
     "AvalonCrossing",
@@ -35,6 +35,7 @@ COMPOSED = {
     "MemoryExpander",
     "TelemetryEngine",
     "TelemetryPipeline",
+    "TieredMemory",
 }
 
 

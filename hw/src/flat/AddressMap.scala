@@ -33,9 +33,10 @@ class MappedLine(p: FlatParams) extends Bundle {
   val outside = Bool()
 }
 
-/** Maps a physical line to set and tag, direct-mapped by modulo (Memstrata §3.1). Combinational.
+/** Maps a physical line to set and tag, direct-mapped by modulo (Memstrata §3.1). Combinational from `line`; a change of
+  * `config` takes a cycle.
   *
-  * The quotient is at most R, so comparisons with the multiples of L find it, and L need not be a power of two.
+  * The quotient is at most R, so the differences to the multiples of L find it, and L need not be a power of two.
   */
 class AddressMap(p: FlatParams) extends Module {
   val io = IO(new Bundle {
@@ -44,24 +45,25 @@ class AddressMap(p: FlatParams) extends Module {
     val config = Input(new FlatConfig(p))
     val mapped = Output(new MappedLine(p))
   })
-  private val multiples = AddressMap.multiples(io.config.nearLines, p)
-  private val line = io.line >> p.channelBits
+  private val line = io.line(p.addressBits - 7, p.channelBits)
   private val otherChannel = if (p.channels == 1) false.B else io.line(p.channelBits - 1, 0) =/= io.channel
-  private val reaches = multiples.tail.map(line >= _)
-  private val tag = PopCount(reaches.init)
-  private val first = multiples.init.tail.zip(reaches.init).foldLeft(0.U) { case (start, (multiple, reached)) =>
-    Mux(reached, multiple, start)
-  }
-
-  io.mapped.dedicated := line >= io.config.dedicatedStart && line < io.config.dedicatedEnd
   private val pastDevice = (io.line >> (p.addressBits - 6)).orR
-  io.mapped.outside := otherChannel || pastDevice || (reaches.last && !io.mapped.dedicated)
-  io.mapped.tag := Mux(io.mapped.dedicated, 0.U, tag)
-  io.mapped.nearIndex := Mux(
-    io.mapped.dedicated,
-    io.config.nearLines + (line - io.config.dedicatedStart),
-    line - first
-  )
+
+  // The line's distances from L, 2 L, …, (R + 1) L: those that are not negative are reached.
+  private val multiples = AddressMap.multiples(io.config.nearLines, p).tail.map(RegNext(_))
+  private val distances = multiples.map(line.zext - _.zext)
+  private val reaches = distances.map(!_.head(1))
+  private val last = (true.B +: reaches.init).zip(reaches).map { case (reached, next) => reached && !next }
+  private val nearIndex = Mux1H(last, line +: distances.init.map(_.asUInt))
+
+  // L - start, so that a dedicated line's place behind the sets is one addition away.
+  private val dedicatedOffset = RegNext(io.config.nearLines - io.config.dedicatedStart)
+  private val dedicated = !pastDevice && line >= io.config.dedicatedStart && line < io.config.dedicatedEnd
+
+  io.mapped.dedicated := dedicated
+  io.mapped.outside := otherChannel || pastDevice || (reaches.last && !dedicated)
+  io.mapped.tag := Mux(dedicated, 0.U, PopCount(reaches.init))
+  io.mapped.nearIndex := Mux(dedicated, line +& dedicatedOffset, nearIndex)
 }
 
 object AddressMap {

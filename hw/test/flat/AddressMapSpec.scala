@@ -21,6 +21,7 @@ class AddressMapSpec extends AnyFlatSpec with ChiselScalatestTester {
         dut.io.config.nearLines.poke(near)
         dut.io.config.dedicatedStart.poke(start)
         dut.io.config.dedicatedEnd.poke(end)
+        dut.clock.step()
         val edges = (0 to ratio + 1).flatMap(k => Seq(k * near - 1, k * near, k * near + 1)) ++ Seq(start, end, end - 1)
         for (line <- edges.filter(_ >= 0) ++ Seq.fill(60)(random.nextInt(all)) :+ ((1 << 30) + 5)) {
           val (channel, asked) = (random.nextInt(channels), random.nextInt(channels))
