@@ -17,7 +17,7 @@ libcaption: ## build the library that binds a program's new memory on kernels be
 traces: setup ## capture the traces of real programs again
 	anemone capture
 
-bench: setup ## measure slots, latency and speed (build/bench.json), and the small configuration's cells and levels
+bench: sim ## compare all samples as `make sim` does, measure slots, latency and speed (build/bench.json), and the small configuration's cells and levels
 	anemone bench
 	python -m anemone.bench.memo
 	python -m fpga.synth check

@@ -11,7 +11,7 @@ BENCH = Bench(
     builds=BUILDS,
     simulator=built,
     seeds={
-        "x2": [(0, 30), (30, 30)],
+        "x2": [(0, 30)],
         "x1": [(0, 40)],
         "board": [(0, 15)],
         # The second powers up with requests in the board's registers.
