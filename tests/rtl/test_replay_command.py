@@ -10,6 +10,7 @@ import pytest
 
 from anemone import cli
 from anemone.bench import command as bench
+from anemone.bench import instructions
 from tests.rtl.geometries import TYPICAL
 
 RULES = """\
@@ -75,6 +76,15 @@ def test_slots_and_latencies_hold() -> None:
     assert len(messages) == len(bench.SATURATIONS) + 1
 
 
+def test_a_count_of_instructions_repeats_and_has_a_gate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(instructions, "CEILINGS", {8: 1, 1: 10**9, 0: 1})
+    busy, idle = instructions.measures(TYPICAL, lambda _: None)  # it has no eight pipelines
+    assert (busy.name, idle.name) == ("1 rule", "0 rules")
+    assert busy.value > idle.value > 1000 and not busy.missed and idle.missed
+    (again,) = (m for m in instructions.measures(TYPICAL, lambda _: None) if m.name == busy.name)
+    assert again.value == pytest.approx(busy.value, rel=0.001)
+
+
 def test_a_bar_in_cycles_that_is_missed_fails(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -89,5 +99,6 @@ def test_a_bar_in_cycles_that_is_missed_fails(
             cli.main(arguments)
         assert (ended.value.code or 0) == status
         measures = json.loads((tmp_path / "b.json").read_text())["measures"]
-        assert {m["group"] for m in measures} >= {"latency", "RTL", "golden model"}
+        counted = "RTL, instructions a cycle"
+        assert {m["group"] for m in measures} >= {"latency", "RTL", counted, "golden model"}
     assert "bars missed: event to state, read to engine's line" in capsys.readouterr().err

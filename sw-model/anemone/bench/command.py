@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`anemone bench`: slots and latencies of the RTL in cycles, and the speed of both backends.
 
-Cycle counts are exact, and the exit status is 1 if one misses its bar. Speeds depend on the
-machine, so their bars do not change the exit status. docs/performance.md explains what limits each
-figure.
+Counts of cycles and instructions are exact, and the exit status is 1 if one misses its bar. Speeds
+depend on the machine, so their bars do not change the exit status. docs/performance.md explains
+what limits each figure.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from anemone.backends import rtl
 from anemone.backends.rtl import traffic
 from anemone.backends.rtl.expect import expected
 from anemone.bench import flat as flatbench
+from anemone.bench import instructions
 from anemone.bench import tier as tierbench
 from anemone.bench.measure import REPEATS, SEED, Log, Measure, speed_measure
 from anemone.golden import fast
@@ -166,6 +167,7 @@ def table(measures: Sequence[Measure]) -> Table:
             group = m.group
         figure = f"{m.value:,.0f}" if m.unit == "events/s" else f"{m.value:.3f}"
         figure = f"{m.value:g}" if m.unit == "cycles" else figure
+        figure = f"{m.value:,}" if m.unit == "instructions" else figure
         verdict = {None: "", True: "[green]holds[/]", False: "[yellow]below[/]"}[m.holds]
         verdict = "[bold red]MISSED[/]" if m.missed else verdict
         shown.add_row(f"  {m.name}", f"{figure} {m.unit}", m.bar, verdict, m.note)
@@ -213,6 +215,7 @@ def bench(
         measures = saturation(geometry, cycles, log)
         measures += latencies(geometry, log)
         measures += flatbench.cycles(geometry, log)
+        measures += instructions.measures(geometry, log)
         measures += rtl_speed(geometry, events, log)
         measures += flatbench.rtl_speed(geometry, events, log)
         measures += golden_speed(geometry, GOLDEN_EVENTS, log)

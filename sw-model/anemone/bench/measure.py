@@ -14,7 +14,7 @@ Log = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Measure:
-    """A figure and its bar. exact: whether it is a cycle count, whose bar must hold."""
+    """A figure and its bar. exact: whether it is a count, whose bar must hold."""
 
     group: str
     name: str
