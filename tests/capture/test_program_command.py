@@ -74,7 +74,7 @@ def test_a_program_that_fails_is_a_warning(mode: str, says: str, tmp_path: Path)
 
 def test_a_program_without_end_is_ended_and_no_warning(tmp_path: Path) -> None:
     done = capture("--out", tmp_path, "--name", "own", "--events", "10000", "--", guest(), "spin")
-    assert done.returncode == 0 and not done.stderr
+    assert done.returncode == 0 and done.stderr in ("", "spins\n")  # at the end of its first round
     assert pq.read_metadata(tmp_path / "own.parquet").num_rows == 10_000
 
 

@@ -281,6 +281,7 @@ def test_the_tools_page_has_every_command_and_option() -> None:
         "device-gib",
         "flat",
         "hash",
+        "all-ops",
     }  # the options of `check`, by its --help
     for option in set(re.findall(r'\{\{"([a-z-]+)"', options)) - limits:
         short = {"file": "-f", "output": "-o"}.get(option, f"--{option}")

@@ -24,6 +24,8 @@ from fpga.ip.ipxact import SPACE
 from fpga.ip.tops import ROOT, TOPS
 from tests.fpga.test_core import fusesoc
 
+pytestmark = pytest.mark.xdist_group("package")  # one worker writes the packages' folders
+
 WORK = ROOT / "build" / "ip" / "test"
 XML = {"x": SPACE}
 

@@ -11,7 +11,7 @@ BENCH = Bench(
     simulator=built,
     # Builds with a higher throughput run more beats.
     seeds={
-        "flat1": [(0, 130)],
+        "flat1": [(0, 130), (130, 130)],
         "flat2": [(0, 130)],
         "flat3": [(0, 110)],
         "flat4": [(0, 50)],
