@@ -191,8 +191,8 @@ int main(int argc, char** argv) {
         each_line();
         puts("spins");
         fflush(stdout);
+        for (;;)
+            each_line();
     }
-    while (!strcmp(mode, "spin"))
-        each_line();
     return 0;
 }

@@ -58,19 +58,24 @@ def digest(page: str) -> str:
     return hashlib.sha256(re.sub(r">[\d.]+(?: [kMG])?<", "><", page).encode()).hexdigest()
 
 
+def report(out: Path, traces: Path, *options: str) -> Path:
+    """The report of `anemone sim` on these traces."""
+    with pytest.raises(SystemExit) as stop:
+        anemone(["sim", *options, "--traces", str(traces), "--out", str(out)])
+    assert stop.value.code == 0, "RTL, model and a plain count of the trace are not equal"
+    return out / "report.html"
+
+
 def model_page(out: Path) -> Path:
     """The report of the samples on the golden model."""
-    with pytest.raises(SystemExit) as stop:
-        anemone(["sim", "--engine", "model", "--traces", str(SAMPLES), "--out", str(out)])
-    assert stop.value.code == 0, "the model differs from a plain count"
-    return out / "report.html"
+    return report(out, SAMPLES, "--engine", "model")
 
 
 def file_digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def take(report: Path) -> None:
+def take(page: Path) -> None:
     """Take the pictures from the report of the samples on both engines."""
     shots = (
         (TAKEN[0], False, ["kvstore", "short", "hotness", "hotset"]),
@@ -79,7 +84,7 @@ def take(report: Path) -> None:
     )
     for name, dark, what in shots:
         with tempfile.TemporaryDirectory() as profile, Browser(Path(profile), dark) as tab:
-            tab.open(report, 1240, 1150)  # resizing would hide the tooltip
+            tab.open(page, 1240, 1150)  # resizing would hide the tooltip
             tab.run(ONLY % json.dumps(what))
             if dark:
                 tab.move_to(*tab.run(HOTTEST))

@@ -130,12 +130,21 @@ class Campaign:
         self.found = arrays(dut)
         self.built = {kind(path) for path in self.found}
         self.often = OFTEN | OFTEN_TIERED if self.build.ratio else OFTEN
-        self.seed = 1000
+        self.seeds = 0
+
+    @property
+    def seed(self) -> int:
+        """The last seed."""
+        return 1000 + self.seeds
+
+    def waits(self) -> bool:
+        """Whether a memory of `often` has not reported and there are seeds left for it."""
+        return not self.upsets.reported.keys() >= self.often and self.seeds < SEEDS
 
     async def run(self, flipper: Flipper | EveryWord) -> None:
         """The next seed."""
         environment = self.environment
-        self.seed += 1
+        self.seeds += 1
         await environment.restart(self.seed)
         await environment.program()
         running = cocotb.start_soon(flipper.run())
@@ -156,17 +165,18 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
     campaign = Campaign(dut)
     await campaign.environment.start()
     reported, tiered = campaign.upsets.reported, campaign.build.ratio
-    often = campaign.often
-    assert campaign.built >= often | BUILT | (BUILT_TIERED if tiered else set()), campaign.built
+    assert campaign.built >= campaign.often | BUILT | (BUILT_TIERED if tiered else set()), (
+        campaign.built
+    )
     flips = 0
-    while flips < FLIPS or (not reported.keys() >= often and campaign.seed < 1000 + SEEDS):
+    while flips < FLIPS or campaign.waits():
         memories = [[array] for array in campaign.found.values()]
         flipper = Flipper(dut, memories, Random(campaign.seed))
         await campaign.run(flipper)
         flips += flipper.flips
-    seeds = campaign.seed - 1000
-    print(f"{flips} flips in {len(campaign.found)} memories, {seeds} seeds: {reported}", flush=True)
-    assert reported.keys() >= often, reported
+    found = f"{flips} flips in {len(campaign.found)} memories"
+    print(f"{found}, {campaign.seeds} seeds: {reported}", flush=True)
+    assert reported.keys() >= campaign.often, reported
 
 
 @cocotb.test()
@@ -177,12 +187,9 @@ async def a_flipped_bit_of_each_word_is_corrected(dut: Any) -> None:
     campaign = Campaign(dut)
     await campaign.environment.start()
     flipper = EveryWord(dut, list(campaign.found.values()))
-    reported, seeds = campaign.upsets.reported, 0
-    while seeds < EACH or (not reported.keys() >= campaign.often and seeds < SEEDS):
+    reported = campaign.upsets.reported
+    while campaign.seeds < EACH or campaign.waits():
         await campaign.run(flipper)
-        seeds += 1
-    print(
-        f"{flipper.flips} words with a flipped bit in each part, {seeds} seeds: {reported}",
-        flush=True,
-    )
+    words = f"{flipper.flips} words with a flipped bit in each part"
+    print(f"{words}, {campaign.seeds} seeds: {reported}", flush=True)
     assert reported.keys() >= campaign.often, reported
