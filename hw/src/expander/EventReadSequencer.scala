@@ -33,7 +33,7 @@ class EventReadSequencer(p: ExpanderParams, undecided: Int) extends Module {
     /** At most [[ExpanderParams.telemetryReads]] are queued, because no more are outstanding. */
     val read = Flipped(Valid(new LineRead(p.nemo)))
 
-    /** A read may be accepted in this cycle: few entries waited in the last one. */
+    /** A read may be accepted in this cycle. */
     val open = Output(Bool())
     val hold = Output(Bool())
     val first = new Bundle {
@@ -74,18 +74,22 @@ class EventReadSequencer(p: ExpanderParams, undecided: Int) extends Module {
   when(reads.io.bad) { io.first.read.bits.effect := false.B }
   reads.io.deq.ready := readFirst && io.first.read.ready
   // A read that is on its way may come before the next event.
-  private val readComes = reads.io.count =/= 0.U && !reads.io.deq.valid
+  private val queuedReads = RegInit(0.U(log2Ceil(p.telemetryReads + 1).W))
+  private val readComes = queuedReads =/= 0.U && !reads.io.deq.valid
   private val eventGoes = !readFirst && !readComes
   private val eventFirst = events.io.deq.valid && eventGoes
   io.first.event.valid := eventFirst && !events.io.bad
   io.first.event.bits := events.io.deq.bits
   events.io.deq.ready := eventGoes
   when(eventFirst) { issued := issued + 1.U }
+  queuedReads := queuedReads + io.read.valid - reads.io.deq.fire
+  private val queued = RegInit(0.U(log2Ceil(entries + p.telemetryReads + 4).W)) // events and reads
+  queued := queued + (io.event.valid +& io.read.valid) - (eventFirst +& reads.io.deq.fire)
 
   // Entries in the registers behind the memory are on their way, not waiting.
   private val most = undecided + ProtectedQueue.registers
-  io.open := RegNext(events.io.count +& reads.io.count <= most.U, true.B)
-  io.hold := RegNext(events.io.count > (most + 3 + spare).U, false.B)
+  io.open := queued <= most.U
+  io.hold := RegNext(arrived - issued > (most + 2 + spare).U, false.B)
   io.faults := VecInit(events.io.fault, reads.io.fault)
   events.io.inject := io.inject(0)
   reads.io.inject := io.inject(1)
@@ -99,5 +103,5 @@ object EventReadSequencer {
   /** Most queued events, without those that come during an acknowledgement: those queued when `hold` rises, plus all
     * that are undecided then.
     */
-  def entries(undecided: Int): Int = 2 * undecided + 7
+  def entries(undecided: Int): Int = 2 * undecided + 6
 }
