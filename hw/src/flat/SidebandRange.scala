@@ -54,8 +54,8 @@ class SidebandRange(p: FlatParams, nearBits: Int, below: Axi4Params, reads: Int 
 
   // After a reset: late answers, then after power-up the zeroes.
   private val silent = RegInit(Mux(io.powerOn, p.drain.U, 0.U(log2Ceil(p.drain + 1).W)))
-  private val drained = silent === p.drain.U
-  when(!drained) { silent := Mux(r.valid || b.valid, 0.U, silent + 1.U) }
+  private val drained = RegInit(false.B)
+  when(silent === p.drain.U) { drained := true.B }.otherwise { silent := Mux(r.valid || b.valid, 0.U, silent + 1.U) }
   private val beats = (BigInt(1) << (rangeBits - 6)).U
   private val asked, zeroed = RegInit(0.U((rangeBits - 5).W))
   private val cleared = withReset(io.powerOn) { RegInit(false.B) }
@@ -97,7 +97,8 @@ class SidebandRange(p: FlatParams, nearBits: Int, below: Axi4Params, reads: Int 
 
   // Writes: whether the first of the two answers of an id has come, and whether it was an error.
   private val wordNext = RegInit(false.B)
-  private val writing = open && io.near.aw.valid && io.near.w.valid
+  private val writes = Module(new OutstandingRequests(p, 2 * p.requests))
+  private val writing = open && io.near.aw.valid && io.near.w.valid && (wordNext || writes.io.available)
   aw.valid := writing || zeroing
   w.valid := writing || zeroing
   aw.bits := io.near.aw.bits
@@ -123,7 +124,6 @@ class SidebandRange(p: FlatParams, nearBits: Int, below: Axi4Params, reads: Int 
   when(aw.fire && writing) { wordNext := !wordNext }
   for (channel <- Seq(io.near.aw, io.near.w)) channel.ready := writing && wordNext && aw.ready
 
-  private val writes = Module(new OutstandingRequests(p, 2 * p.requests))
   private val first = RegInit(VecInit(Seq.fill(p.mshrs)(true.B)))
   private val refused = Reg(Vec(p.mshrs, Bool()))
   private val mshr = b.bits.id(p.mshrBits - 1, 0)
