@@ -19,8 +19,8 @@ from anemone.hardware import registers
 from anemone.hardware.registers import FaultMemory
 from tests.bench.upsets import EveryWord, Flipper, words
 from tests.expander.bench.environment import Environment
+from tests.expander.bench.flat_board import environment_type
 from tests.expander.bench.sizes import BUILDS
-from tests.expander.bench.tiered import environment_type
 
 FLIPS = int(os.environ.get("FLIPS", "300"))
 CYCLES = 1500  # per seed
