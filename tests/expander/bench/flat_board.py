@@ -53,12 +53,14 @@ class Slices:
         for name in ("ar", "aw"):
             if all(pin() for pin in self._passes[name]):
                 host = self.hosts[(id := self._ids[name]()) >> self.id_bits]
-                request = host.requests[name == "aw"].popleft()
+                asked = host.requests[name == "aw"].popleft()
+                request = host.ours(asked)
                 if request.id != id:
                     raise Difference(f"cycle {t}: id {id} passes, not {request.pins}")
                 if name == "aw":
                     self._writer += [host] * (request.len + 1)
                 self.scoreboard.accept(t, request)
+                asked.dropped = request.dropped
         if all(pin() for pin in self._passes["w"]):
             self.scoreboard.write_data(t, *self._writer.popleft().data_beats.popleft())
 
@@ -72,7 +74,7 @@ class Slice:
         self.data_beats: deque[tuple[Any, ...]] = deque()
         self._copies: dict[int, tuple[Request, Request]] = {}
 
-    def _ours(self, request: Request) -> Request:
+    def ours(self, request: Request) -> Request:
         """The request as it passes."""
         if id(request) not in self._copies:
             ours = copy(request)
@@ -82,11 +84,11 @@ class Slice:
 
     def accept(self, t: int, request: Request) -> None:
         """A request was accepted."""
-        self.requests[request.write].append(self._ours(request))
+        self.requests[request.write].append(request)
 
     def write_data(self, t: int, beat: tuple[Any, ...], request: Request, addr: int) -> None:
         """A beat of W."""
-        self.data_beats.append((beat, self._ours(request), addr))
+        self.data_beats.append((beat, self.ours(request), addr))
 
     def response(self, t: int, id: int, resp: int) -> None:
         """B."""
