@@ -7,6 +7,7 @@ import anemone.expander.{ExpanderParams, MemoryExpander}
 import anemone.flat.{FlatMemory, FlatParams}
 import anemone.nemo.{AcknowledgeUnit, Features, NemoParams, OperandSource, ReadEffect, TelemetryEngine, UpdateOp}
 import chisel3.RawModule
+import chisel3.util.log2Ceil
 import mainargs.{Flag, ParserForMethods, arg, main}
 
 /** Writes the SystemVerilog of a configuration, and the configuration itself as JSON for everyone downstream. */
@@ -42,7 +43,10 @@ object Elaborate {
       @arg(doc = "operands of an update that are built in") operands: String = names(OperandSource.names),
       @arg(doc = "false: no acknowledge window") acknowledge: Boolean = all.acknowledges,
       @arg(doc = "true: rules may hash their offsets, for sketches") hash: Boolean = all.hash,
-      @arg(name = "id-bits", doc = "bits of an AXI4 id of the memory channels") idBits: Int = Axi4Params().idBits,
+      @arg(
+        name = "id-bits",
+        doc = "bits of an AXI4 id of the memory channels; board in flat memory mode: of its ports"
+      ) idBits: Int = Axi4Params().idBits,
       @arg(doc =
         "expander, board: hosts that share each channel, 1, 2 or 4; the upper bits of an id are the host's number"
       ) hosts: Int =
@@ -73,7 +77,8 @@ object Elaborate {
         hash
       )
       val params = NemoParams(pipelines, channels, states, table, addressBits, features, outcomes = tiered.value)
-      val memory = Axi4Params(idBits = idBits)
+      val flatBoard = top == "board" && tiered.value
+      val memory = Axi4Params(idBits = if (flatBoard) idBits + log2Ceil(hosts) else idBits)
       // Only where it is asked for: a board of four ids is no place for 32 requests in flight.
       def flat = FlatParams(memory, ratio, addressBits, requests = requests, drain = drain)
       def tiers = flat.copy(channels = channels, events = true)
@@ -106,7 +111,7 @@ object Elaborate {
   )
 
   private def json(p: ExpanderParams): ujson.Obj = {
-    val all = withPorts(p.memory)(
+    val all = withPorts(p.memoryPort)(
       "hosts" -> p.hosts,
       "pipelines" -> p.nemo.pipelines,
       "channels" -> p.nemo.channels,
