@@ -78,6 +78,11 @@ def visible(build: Build) -> str:
     return (PUBLIC + "".join(more)).format(top=build.top)
 
 
+def defines(build: Build) -> list[str]:
+    """The macros of the board's wrapper."""
+    return [f"ANEMONE_ID_BITS={build.id_bits}", *(["ANEMONE_FLAT=1"] if build.ratio else [])]
+
+
 def emit(build: Build) -> Path:
     """The folder with an expander's SystemVerilog, `filelist.f` and `params.json`."""
     main = ["hw.test", "anemone.expander.EmitBench"]
@@ -92,5 +97,5 @@ def built(build: Build, waves: bool = False) -> Path:
     shown = visible(build)
     if not build.wrapper:
         return simulator(emit(build), folder, build.top, shown, waves, quick=quick)
-    defines = [f"ANEMONE_ID_BITS={build.id_bits}", *(["ANEMONE_FLAT=1"] if build.ratio else [])]
-    return simulator(emit(build), folder, build.top, shown, waves, AGILEX, defines, quick)
+    macros = defines(build)
+    return simulator(emit(build), folder, build.top, shown, waves, AGILEX, macros, quick)
