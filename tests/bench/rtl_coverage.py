@@ -93,7 +93,7 @@ def points(text: str) -> Iterable[tuple[Point, int]]:
         yield Point(at["f"], tuple(n for span in lines for n in span), toggle, what), int(count)
 
 
-# Without the board's wrapper, which has the same units but for those that mutants-flatboard.txt breaks.
+# Not in the board's wrapper, which has the same units, but for SidebandRange.
 BUILDS = [name for name, target in TARGETS.items() if not target.around]
 
 

@@ -270,7 +270,6 @@ class SidebandRangeSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
   }
 
-
   /** `run` on a unit that has zeroed the range, or is about to. */
   private def each(seeds: Int, zeroed: Boolean = true)(run: Bench => Unit): Unit =
     test(new SidebandRange(p, nearBits, Axi4Params(idBits = 4, addressBits = 14), reads = 8)) { dut =>
