@@ -18,10 +18,6 @@ import chisel3._
 class BoardExpander(p: ExpanderParams) extends Module {
   require(p.adapter, "adapter: each memory of a board needs one")
   private val channels = p.nemo.channels
-  require(
-    p.flat.isEmpty || channels == 1,
-    s"channels: in flat memory mode 1, as near and far are the board's two memories, not $channels"
-  )
   val upstream = IO(Vec(p.hosts * channels, Flipped(new Axi4Pins(p.hostPort))))
   val downstream = IO(Vec(if (p.flat.isDefined) 2 else channels, new Axi4Pins(p.memoryPort)))
   val csrClock = IO(Input(Clock()))

@@ -81,6 +81,21 @@ case class ExpanderParams(
   /** A host's port. If several share a channel, the host number takes the upper bits of the channel's ids. */
   val hostPort: Axi4Params = memory.copy(idBits = memory.idBits - log2Ceil(hosts))
 
+  for (f <- flat if adapter) {
+    require(
+      nemo.channels == 1,
+      s"channels: on a board in flat memory mode 1, as near and far are its two memories, not ${nemo.channels}"
+    )
+    require(
+      nearBits >= 12 && nearBits <= memory.addressBits,
+      s"nearBits: 12 to the ports' ${memory.addressBits}, not $nearBits"
+    )
+    require(
+      hostPort.idBits >= f.mshrBits,
+      s"hostPort.idBits: an id for each of ${f.mshrs} sets in flight, not ${hostPort.idBits}"
+    )
+  }
+
   /** A memory's port: requests keep their hosts' ids, but of flat memory mode have ids of its own. */
   val memoryPort: Axi4Params = if (flat.isDefined && adapter) hostPort else memory
 
