@@ -144,6 +144,12 @@ def _by_file(all_mutants: Sequence[Mutant]) -> dict[str, list[Mutant]]:
     return by_file
 
 
+def _cut(mutant: Mutant) -> str:
+    """The mutant's text, not wider than what it replaces: it must not change what is around it."""
+    width = "1'" if mutant.change and mutant.change.one_bit else ""
+    return f"{width}({mutant.instead})"
+
+
 def with_choices(text: str, group: Sequence[Mutant]) -> str:
     """A file's text with its mutants as choices. Raises StaleError, also if two places overlap."""
     here: dict[Span, list[Mutant]] = defaultdict(list)
@@ -160,7 +166,7 @@ def with_choices(text: str, group: Sequence[Mutant]) -> str:
             first, last = span = left.popleft()
             if last > end:
                 raise StaleError(f"the place of {here[span][0].breaks} is half in another one")
-            choice = "".join(f"mutation::id == {m.number} ? ({m.instead}) : " for m in here[span])
+            choice = "".join(f"mutation::id == {m.number} ? {_cut(m)} : " for m in here[span])
             parts += [text[at:first], f"({choice}({chosen(first, last)}))"]
             at = last
         return "".join([*parts, text[at:end]])

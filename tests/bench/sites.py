@@ -29,6 +29,8 @@ SKIPPED = {
     "AnsiPortList", "ImplicitType", "LogicType", "RegType", "VariableDimension", "InstanceName",
     "SimpleRangeSelect", "EventControlWithExpression", "InitialBlock", "ParameterDeclaration",
 }  # fmt: skip
+# Their result has one bit, and a wider operand instead would widen the expression around it.
+COMPARISONS = {"==", "!=", "<", "<=", ">", ">=", "&&", "||"}
 STATEMENTS = {
     "ContinuousAssign", "NetDeclaration", "DataDeclaration", "ExpressionStatement",
     "ConditionalPredicate", "NamedPortConnection",
@@ -41,6 +43,7 @@ class Change:
 
     statement: the statement around it, with the replaced text between « and ». like: identifies the
     change in builds of other widths and numbers: statement, index among equal ones, kind of change.
+    one_bit: `instead` must be cut to the one bit that it replaces.
     """
 
     file: str
@@ -50,6 +53,7 @@ class Change:
     statement: str
     instead: str
     like: tuple[str, int, int]
+    one_bit: bool = False
 
     @property
     def name(self) -> str:
@@ -103,14 +107,14 @@ class _File:
         bag.preprocessorOptions = options
         self._sources = SourceManager()
         self._tree = SyntaxTree.fromText(text, self._sources, name, f"{name}.sv", bag)
-        self._found: list[tuple[Any, int, int, str]] = []
+        self._found: list[tuple[Any, int, int, str, bool]] = []
 
     def changes(self) -> Iterator[Change]:
         self._walk(self._tree.root, None, "")
         alike: Counter[str] = Counter()
         ordinals: dict[int, int] = {}
         inside: Counter[int] = Counter()
-        for statement, start, end, instead in self._found:
+        for statement, start, end, instead, one_bit in self._found:
             first, last = _span(statement)
             shape = re.sub(r"\d+", "#", " ".join(self.text[first:last].split()))
             if first not in ordinals:
@@ -125,6 +129,7 @@ class _File:
                 " ".join(marked.split()),
                 instead,
                 (shape, ordinals[first], inside[first]),
+                one_bit,
             )
             inside[first] += 1
 
@@ -146,8 +151,10 @@ class _File:
         elif kind == "BitSelect" and children[0].kind.name.startswith("Integer"):
             return
         elif statement is not None:
+            operator = getattr(node, "operatorToken", None)
+            one_bit = operator is not None and operator.valueText in COMPARISONS
             for instead in self._instead(node, kind):
-                self._found.append((statement, *_span(node), instead))
+                self._found.append((statement, *_span(node), instead, one_bit))
         for child in children:
             self._walk(child, statement, instance)
 

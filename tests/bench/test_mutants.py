@@ -47,6 +47,16 @@ def test_places_within_places() -> None:
         with_choices("x = a & b;", [mutant(1, "«c»")])
 
 
+def test_a_wide_operand_does_not_widen_what_is_around_its_comparison(tmp_path: Path) -> None:
+    statement = "assign b = {a[0] & a < 4'h3, a[1]};"
+    text = f"module Top(input [3:0] a, output [1:0] b);\n{statement}\nendmodule"
+    (tmp_path / "Top.sv").write_text(text)
+    (tmp_path / "filelist.f").write_text("Top.sv\n")
+    (change,) = (c for c in changes(tmp_path) if "«a < 4'h3»" in c.statement and c.instead == "a")
+    chosen = with_choices(text, [Mutant(1, "", "Top", "", change.instead, change)])
+    assert "{a[0] & (mutation::id == 1 ? 1'(a) : (a < 4'h3)), a[1]}" in chosen
+
+
 PART = "module Part(\n  input [3:0] a,\n  output [3:0] b\n);\nendmodule\n"
 TOP = """\
 module Top(

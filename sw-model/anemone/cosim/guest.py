@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 
 from anemone.cosim.initramfs import Content, archive
+from anemone.cosim.kernel import bootable
 from anemone.cosim.server import Server
 from anemone.cosim.tools import CosimError, Tools, find_tools
 
@@ -227,9 +228,12 @@ def qemu_command(
         " -numa node,memdev=ram"
     )
     # panic=-1 oops=panic: an oops ends the guest, so that it is noticed. no_timer_check: on a busy
-    # machine the kernel's timer check at boot may fail.
-    append = f"console=ttyS0 loglevel=3 panic=-1 oops=panic no_timer_check {words}"
+    # machine the kernel's timer check at boot may fail. mitigations, nokaslr: a shorter boot.
+    append = (
+        "console=ttyS0 loglevel=3 panic=-1 oops=panic no_timer_check mitigations=off nokaslr"
+        f" {words}"
+    )
     return [
         *tools.qemu, *shlex.split(options), *devices,
-        "-kernel", str(tools.kernel), "-initrd", str(root), "-append", append.strip(),
+        "-kernel", str(bootable(tools.kernel)), "-initrd", str(root), "-append", append.strip(),
     ]  # fmt: skip
