@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of flat memory mode in the board's wrapper: resets amid swaps, and sizes for which
-the board's memories are too small.
+"""cocotb tests of flat memory mode in the board's wrapper: resets amid swaps, words that near
+memory lost, and sizes for which the board's memories are too small.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ import cocotb
 from anemone.flat.config import FlatConfig
 from anemone.hardware import registers
 from tests.bench.profile import StimulusProfile
-from tests.bench.requests import Request
+from tests.bench.requests import FULL, Request
+from tests.bench.store import bits
 from tests.expander.bench import control as reg
 from tests.expander.bench.directed_environment import SEED
-from tests.expander.bench.directed_tiered import run_requests
+from tests.expander.bench.directed_tiered import run_requests, tiered
 from tests.expander.bench.directed_warm import LINES, RECOVERY, TRAFFIC, Stream, found
 from tests.expander.bench.environment import Environment
-from tests.expander.bench.flat_board import FlatBoardEnvironment
+from tests.expander.bench.flat_board import WORDS, FlatBoardEnvironment
 from tests.expander.bench.sizes import BUILDS
+from tests.expander.bench.tiered import TieredEnvironment
 
 CUTS = 10
 WAITS = 200  # cycles in which nothing starts
@@ -78,6 +80,30 @@ async def a_reset_between_a_line_and_its_word_loses_no_line(dut: Any) -> None:
         await run_requests(environment, [Request(False, i % 16, i << 6) for i in range(2 * LINES)])
         await environment.check_memories()
     assert late > 1, "no answer came late"
+
+
+@tiered
+async def a_bad_beat_of_words_leaves_its_sets_untrusted(environment: TieredEnvironment) -> None:
+    """Near memory reports a beat of words bad: the sets of its words are refused, and no other.
+    When the beat is good again, so are they, and no line was lost.
+    """
+    assert isinstance(environment, FlatBoardEnvironment)
+    (near,), (scoreboard,) = environment.near, environment.scoreboards
+    data = [(bits(7), FULL, 0)]
+    lines = [64 * p for p in range(3 * WORDS)]
+    await run_requests(
+        environment, [Request(True, k % 8, a, data=data) for k, a in enumerate(lines)]
+    )
+    reads = [Request(False, k % 8, addr) for k, addr in enumerate(lines)]
+    bad = near.store.first + 1
+    near.store.good.discard(bad)
+    scoreboard.refused = set(lines[WORDS : 2 * WORDS])
+    await run_requests(environment, reads)
+    near.store.good.add(bad)
+    scoreboard.refused.clear()
+    await run_requests(environment, reads)
+    (untrusted,) = await environment.registers([registers.FLAT.at(0, registers.FLAT_UNTRUSTED)])
+    assert untrusted >= WORDS
 
 
 @cocotb.test()
