@@ -231,11 +231,11 @@ class Netlist:
         return found
 
     def _doubts(self, rows: list[Crossing]) -> Iterable[Crossing]:
-        """Errors that no single path shows: two Synchronizers of a register, a used first flop."""
+        """Errors that no single path shows: two Synchronizers of a register or a reset pin, a used
+        first flop.
+        """
         into = Counter(
-            (one.source if one.kind == "level" else RESETS, one.target_clock)
-            for one in rows
-            if one.kind in ("level", "reset")
+            (one.source, one.target_clock) for one in rows if one.kind in ("level", "reset")
         )
         for (source, clock), count in into.items():
             if count > 1:
