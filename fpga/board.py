@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds for the Agilex board and programs it. Needs the board and Quartus.
 
-    python -m fpga.board overlay EXAMPLE      puts Anemone into a copy of Intel's example design
-    python -m fpga.board bitstream EXAMPLE    also compiles it, and reports its timing
-    python -m fpga.board flash                programs the FPGA over JTAG
-    python -m fpga.board check                checks cable, device and bitstream
+    python -m fpga.board overlay EXAMPLE [flat]      puts Anemone into a copy of Intel's example
+                                                     design; flat: in flat memory mode
+    python -m fpga.board bitstream EXAMPLE [flat]    also compiles it, and reports its timing
+    python -m fpga.board flash                       programs the FPGA over JTAG
+    python -m fpga.board check                       checks cable, device and bitstream
 
 CABLE and DEVICE_INDEX in the environment choose the board (`jtagconfig` lists all).
 Exit: 0 done; 1 the design misses its timing, or Quartus failed; 2 something is missing.
@@ -26,6 +27,8 @@ OUT = ROOT / "build" / "fpga" / "board"
 DESIGN = OUT / overlay.DESIGN
 OLDEST = (23, 3)  # the first version whose example design has AXI4 at the tap
 PART = "AGIB027R29A"
+# What is emitted for flat memory mode: the CXL IP's two slices are hosts of one channel.
+FLAT = {"flat": True, "channels": 1, "hosts": 2}
 
 
 class MissingError(Exception):
@@ -69,7 +72,7 @@ def run(command: list[str], folder: Path | None = None, quiet: bool = False) -> 
     return "".join(lines)
 
 
-def overlaid(example: str | None) -> Path:
+def overlaid(example: str | None, flat: bool = False) -> Path:
     """Writes the example design with Anemone in it, and returns its project."""
     if not example:
         raise MissingError(
@@ -79,8 +82,10 @@ def overlaid(example: str | None) -> Path:
     found = overlay.Example(Path(example))
     if found.wrong:
         raise MissingError("\n".join(found.wrong))
-    overlay.write(found, emit({"id_bits": found.id_bits}), OUT)
-    print_line(f"{DESIGN / found.project.name}, ids of {found.id_bits} bits")
+    rtl = emit({"id_bits": found.id_bits, **(FLAT if flat else {})})
+    overlay.write(found, rtl, OUT, flat)
+    mode = ", flat memory mode" if flat else ""
+    print_line(f"{DESIGN / found.project.name}, ids of {found.id_bits} bits{mode}")
     return DESIGN / found.project.name
 
 
@@ -111,9 +116,9 @@ def timing(summary: Path) -> int:
     return int(missed)
 
 
-def bitstream(example: str | None) -> int:
+def bitstream(example: str | None, flat: bool = False) -> int:
     quartus("quartus_sh")
-    project = overlaid(example)
+    project = overlaid(example, flat)
     run(["quartus_sh", "--flow", "compile", project.stem], project.parent)
     print_line(f"{only('output_files/*.sof')}")
     return timing(only("output_files/*.sta.summary"))
@@ -141,13 +146,14 @@ def flash() -> int:
 
 def main(words: list[str]) -> int:
     example = (words[1] or None) if len(words) > 1 else None
+    flat = words[2:] == ["flat"]
     commands = {
-        "overlay": lambda: int(overlaid(example) is None),
-        "bitstream": lambda: bitstream(example),
+        "overlay": lambda: int(overlaid(example, flat) is None),
+        "bitstream": lambda: bitstream(example, flat),
         "flash": flash,
         "check": check,
     }
-    if not words or words[0] not in commands:
+    if not words or words[0] not in commands or (words[2:] and not flat):
         print(__doc__, file=sys.stderr)
         return 2
     try:

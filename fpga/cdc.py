@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the clock and reset domain crossings of the board's hardware in its netlist.
 
-    python -m fpga.cdc [--json]
+    python -m fpga.cdc [--flat] [--json]
 
 Every register, memory and pin belongs to a clock. Three kinds of crossing are allowed:
 
@@ -30,10 +30,13 @@ from rich.console import Console
 from rich.table import Table
 
 from anemone.backends.rtl import builder
+from fpga.ip.tops import FLAT_BOARD
 from fpga.synth.tools import ROOT, WORK, yosys
 
 TOP = "BoardExpander"
-SIZES = ["--pipelines", "1", "--channels", "1", "--states", "64", "--table", "32"]
+SIZES = ["--pipelines", "1", "--states", "64", "--table", "32"]
+# Of the two builds of the board, by whether it is in flat memory mode.
+BUILDS = {False: ["--channels", "1"], True: [*FLAT_BOARD, "--requests", "4"]}
 RESETS = "a reset pin"
 META, STABLE = ".meta", ".stable"  # first and second flop of a Synchronizer
 BITWISE = {"$and", "$or", "$xor", "$xnor", "$not", "$mux", "$pos"}
@@ -57,7 +60,8 @@ class Pins:
         return next(known, self.default)
 
 
-BOARD = Pins(("clock", "csrClock"), ("reset", "csrReset"), {"csr_": "csrClock"}, "clock")
+RESET_PINS = ("reset", "csrReset", "powerOn")  # the last of flat memory mode
+BOARD = Pins(("clock", "csrClock"), RESET_PINS, {"csr_": "csrClock"}, "clock")
 
 
 @dataclass(frozen=True)
@@ -227,11 +231,11 @@ class Netlist:
         return found
 
     def _doubts(self, rows: list[Crossing]) -> Iterable[Crossing]:
-        """Errors that no single path shows: two Synchronizers of a register, a used first flop."""
+        """Errors that no single path shows: two Synchronizers of a register or a reset pin, a used
+        first flop.
+        """
         into = Counter(
-            (one.source if one.kind == "level" else RESETS, one.target_clock)
-            for one in rows
-            if one.kind in ("level", "reset")
+            (one.source, one.target_clock) for one in rows if one.kind in ("level", "reset")
         )
         for (source, clock), count in into.items():
             if count > 1:
@@ -293,13 +297,15 @@ def read(script: str, top: str, name: str, pins: Pins) -> Netlist:
     return Netlist(json.loads(out.read_text())["modules"][top], pins)
 
 
-def board() -> Netlist:
-    """The netlist of the board's hardware, small but with every kind of unit."""
-    rtl = builder.emit(
-        WORK / "cdc" / "rtl", builder.run_with(["--plain", "--top", "board", *SIZES])
-    )
+def board(flat: bool = False) -> Netlist:
+    """The netlist of the board's hardware, small but with every kind of unit. flat: in flat memory
+    mode.
+    """
+    words = ["--plain", "--top", "board", *SIZES, *BUILDS[flat]]
+    name = "board-flat" if flat else "board"
+    rtl = builder.emit(WORK / "cdc" / name, builder.run_with(words))
     files = " ".join(str(file.relative_to(ROOT)) for file in sorted(rtl.glob("*.sv")))
-    return read(f"read_verilog -sv -defer -DSYNTHESIS {files}", TOP, "board", BOARD)
+    return read(f"read_verilog -sv -defer -DSYNTHESIS {files}", TOP, name, BOARD)
 
 
 def main(words: list[str] | None = None) -> int:
@@ -308,9 +314,10 @@ def main(words: list[str] | None = None) -> int:
         description="Lists the clock and reset domain crossings of the board's hardware.",
         epilog="Exit: 0 if each is a level, a word or a reset; 1 if not.",
     )
+    parser.add_argument("--flat", action="store_true", help="the board in flat memory mode")
     parser.add_argument("--json", action="store_true", help="write JSON")
     options = parser.parse_args(words)
-    netlist = board()
+    netlist = board(options.flat)
     rows = netlist.crossings()
     if options.json:
         report = {"crossings": [asdict(one) for one in rows], "wrong": netlist.wrong}

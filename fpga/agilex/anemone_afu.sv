@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Anemone in the place of the example design's afu_top: `cxlip2iafu` comes from the CXL IP, `iafu2mc` goes to the
 // memory controllers, one AXI4 channel each. This module only maps names; BoardExpander, emitted from Chisel, does the
-// rest.
+// rest. With the macro ANEMONE_FLAT it is the one in flat memory mode: the first controller is near memory.
 //
 // The clocks may be asynchronous. Both resets are active low and last at least four cycles of their clock. Interrupt
 // messages are in afu_clk: a vector is held until interrupt_ready.
@@ -13,6 +13,10 @@ module anemone_afu
 ) (
     input logic afu_clk,
     input logic afu_rstn,
+`ifdef ANEMONE_FLAT
+    // The memories are empty: high with the first reset, from a register.
+    input logic power_on,
+`endif
 
     input  to_mc_t   [CHANNELS-1:0] cxlip2iafu_to_mc_axi4,
     output to_mc_t   [CHANNELS-1:0] iafu2mc_to_mc_axi4,
@@ -107,6 +111,9 @@ module anemone_afu
   BoardExpander board (
       .clock(afu_clk),
       .reset(~afu_rstn),
+`ifdef ANEMONE_FLAT
+      .powerOn(power_on),
+`endif
       `ANEMONE_PORT(upstream, 0, asked, answered),
       `ANEMONE_PORT(upstream, 1, asked, answered),
       `ANEMONE_PORT(downstream, 0, made, given),

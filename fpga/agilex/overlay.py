@@ -214,8 +214,8 @@ class Example:
         self.wrapper = raw
 
 
-def write(example: Example, rtl: Path, out: Path) -> None:
-    """Writes a copy of the example design with Anemone in it."""
+def write(example: Example, rtl: Path, out: Path, flat: bool = False) -> None:
+    """Writes a copy of the example design with Anemone in it. flat: in flat memory mode."""
     shutil.rmtree(out, ignore_errors=True)
     shutil.copytree(example.root, out, symlinks=True)
     design = out / DESIGN
@@ -229,6 +229,7 @@ def write(example: Example, rtl: Path, out: Path) -> None:
     (design / AFU).write_text(template.replace("@TOP@", PACKAGES[example.package]))
     (design / WRAPPER).write_text(example.wrapper)
     lines = [f'VERILOG_MACRO "ANEMONE_ID_BITS={example.id_bits}"']
+    lines += ['VERILOG_MACRO "ANEMONE_FLAT=1"'] if flat else []
     lines += [f"SYSTEMVERILOG_FILE ./anemone/{source.name}" for source in sources]
     lines += ["SDC_FILE ./anemone/anemone_board.sdc"]
     with (design / example.project.name).open("a") as project:

@@ -14,6 +14,9 @@ from anemone.backends.rtl import builder
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "ip"
 
+# The board in flat memory mode: the CXL IP's two slices are hosts of one channel.
+FLAT_BOARD = ("--flat", "--channels", "1", "--hosts", "2")
+
 
 @dataclass(frozen=True)
 class Port:
@@ -63,6 +66,12 @@ TOPS = {
             "BoardExpander",
             "the expander on a board, with the registers in their own clock",
             ("--top", "board"),
+        ),
+        Top(
+            "board-flat",
+            "BoardExpander",
+            "the same in flat memory mode, near and far memory on a controller each",
+            ("--top", "board", *FLAT_BOARD),
         ),
     )
 }

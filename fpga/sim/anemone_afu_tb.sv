@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plain SystemVerilog test of the wrapper as the example design uses it: registers over Avalon at 125 MHz, and a line
-// with and without poison through each channel at 400 MHz. tests/expander tests the whole expander through the wrapper.
+// with and without poison through each channel at 400 MHz. In flat memory mode it starts that first, and the line is far:
+// the first write swaps it. tests/expander tests the whole expander through the wrapper.
 `timescale 1ns / 1ps
 module anemone_afu_tb
   import anemone_tap_pkg::*;
@@ -17,10 +18,19 @@ module anemone_afu_tb
   logic csr_read = 0, csr_write = 0, csr_poison = 0, csr_waitrequest, csr_readdatavalid;
   logic [CSR_ADDR_BITS-1:0] csr_address = '0;
   logic [CSR_DATA_BITS-1:0] csr_writedata = '0, csr_readdata;
+`ifdef ANEMONE_FLAT
+  // Registers, and a number of near lines with which the tested lines are far at first.
+  localparam logic [CSR_ADDR_BITS-1:0] NEAR_LINES = 'h800, CONTROL = 'h820, STATUS = 'h828, SWAPS = 'h850;
+  localparam logic [63:0] LINES = 200;
+  logic power_on = 1;
+`endif
 
   anemone_afu dut (
       .afu_clk,
       .afu_rstn,
+`ifdef ANEMONE_FLAT
+      .power_on,
+`endif
       .cxlip2iafu_to_mc_axi4(ip),
       .iafu2mc_to_mc_axi4(mc),
       .mc2iafu_from_mc_axi4(from_mc),
@@ -48,13 +58,17 @@ module anemone_afu_tb
   // A memory controller like the board's: it ignores rready, and loses a read in the same cycle as a write.
   for (genvar c = 0; c < CHANNELS; c++) begin : gen_memory
     logic [DATA_BITS:0] lines[logic [ADDR_BITS-1:0]];  // poison, data
+    logic [DATA_BITS:0] line;
     from_mc_t [LATENCY-1:0] way;
     always_ff @(posedge afu_clk) begin
       from_mc_t next;
       next = '0;
       if (mc[c].awvalid && afu_rstn) begin
         if (!mc[c].wvalid) $fatal(1, "channel %0d: an address without data", c);
-        lines[mc[c].awaddr] = {mc[c].wuser, mc[c].wdata};
+        line = lines.exists(mc[c].awaddr) ? lines[mc[c].awaddr] : '0;
+        for (int i = 0; i < DATA_BITS / 8; i++) if (mc[c].wstrb[i]) line[8*i+:8] = mc[c].wdata[8*i+:8];
+        line[DATA_BITS] = mc[c].wuser | line[DATA_BITS] & ~&mc[c].wstrb;
+        lines[mc[c].awaddr] = line;
         next.bvalid = 1'b1;
         next.bid = mc[c].awid;
       end else if (mc[c].arvalid && afu_rstn) begin
@@ -83,6 +97,17 @@ module anemone_afu_tb
     csr_read = 1'b0;
     while (!csr_readdatavalid) @(negedge csr_clk);
     value = csr_readdata;
+  endtask
+
+  task automatic register_write(input logic [CSR_ADDR_BITS-1:0] address, input logic [63:0] value);
+    @(negedge csr_clk);
+    csr_address = address;
+    csr_writedata = value;
+    csr_write = 1'b1;
+    #100ps;
+    while (csr_waitrequest) @(negedge csr_clk);
+    @(negedge csr_clk);
+    csr_write = 1'b0;
   endtask
 
   task automatic write_line(input int c, input logic [DATA_BITS-1:0] data, input logic poison);
@@ -131,6 +156,12 @@ module anemone_afu_tb
     #33ns csr_rstn = 1;
     register_read(0, value);
     if (value != MAGIC) $fatal(1, "id is %h, not %h", value, MAGIC);
+`ifdef ANEMONE_FLAT
+    power_on = 0;
+    register_write(NEAR_LINES, LINES);
+    register_write(CONTROL, 1);
+    do register_read(STATUS, value); while (value != 3);
+`endif
     for (int c = 0; c < CHANNELS; c++) begin
       for (int poison = 0; poison < 2; poison++) begin
         logic [DATA_BITS-1:0] data;
@@ -139,6 +170,10 @@ module anemone_afu_tb
         read_line(c, data, poison[0]);
       end
     end
+`ifdef ANEMONE_FLAT
+    register_read(SWAPS, value);
+    if (value != 64'(CHANNELS)) $fatal(1, "%0d swaps, not %0d", value, CHANNELS);
+`endif
     $display("PASS");
     $finish;
   end

@@ -7,6 +7,7 @@ import anemone.expander.{ExpanderParams, MemoryExpander}
 import anemone.flat.{FlatMemory, FlatParams}
 import anemone.nemo.{AcknowledgeUnit, Features, NemoParams, OperandSource, ReadEffect, TelemetryEngine, UpdateOp}
 import chisel3.RawModule
+import chisel3.util.log2Ceil
 import mainargs.{Flag, ParserForMethods, arg, main}
 
 /** Writes the SystemVerilog of a configuration, and the configuration itself as JSON for everyone downstream. */
@@ -42,12 +43,22 @@ object Elaborate {
       @arg(doc = "operands of an update that are built in") operands: String = names(OperandSource.names),
       @arg(doc = "false: no acknowledge window") acknowledge: Boolean = all.acknowledges,
       @arg(doc = "true: rules may hash their offsets, for sketches") hash: Boolean = all.hash,
-      @arg(name = "id-bits", doc = "bits of an AXI4 id of the memory channels") idBits: Int = Axi4Params().idBits,
+      @arg(
+        name = "id-bits",
+        doc = "bits of an AXI4 id of the memory channels; board in flat memory mode: of its ports"
+      ) idBits: Int = Axi4Params().idBits,
       @arg(doc =
-        "expander: hosts that share each channel, 1, 2 or 4; the upper bits of an id are the host's number"
+        "expander, board: hosts that share each channel, 1, 2 or 4; the upper bits of an id are the host's number"
       ) hosts: Int =
         ExpanderParams().hosts,
-      @arg(name = "flat", doc = "expander: with flat memory mode, a near and a far memory a channel") tiered: Flag,
+      @arg(
+        name = "flat",
+        doc = "expander, board: with flat memory mode, a near and a far memory a channel"
+      ) tiered: Flag,
+      @arg(
+        name = "near-bits",
+        doc = "board in flat memory mode: bits of a byte address of near memory, whose last sixteenth has the sidebands"
+      ) nearBits: Int = ExpanderParams().nearBits,
       @arg(doc = "flat memory mode: far lines for each near line, 1 to 4") ratio: Int = FlatParams().ratio,
       @arg(doc = "flat memory mode: requests of a channel in flight") requests: Int = FlatParams().requests,
       @arg(doc = "flat memory mode: cycles until a memory has forgotten what a reset cut") drain: Int =
@@ -66,11 +77,19 @@ object Elaborate {
         hash
       )
       val params = NemoParams(pipelines, channels, states, table, addressBits, features, outcomes = tiered.value)
-      val memory = Axi4Params(idBits = idBits)
+      val flatBoard = top == "board" && tiered.value
+      val memory = Axi4Params(idBits = if (flatBoard) idBits + log2Ceil(hosts) else idBits)
       // Only where it is asked for: a board of four ids is no place for 32 requests in flight.
       def flat = FlatParams(memory, ratio, addressBits, requests = requests, drain = drain)
       def tiers = flat.copy(channels = channels, events = true)
-      def expander = ExpanderParams(params, memory, hosts, flat = Option.when(tiered.value)(tiers))
+      def expander = ExpanderParams(
+        params,
+        memory,
+        hosts,
+        adapter = top == "board",
+        flat = Option.when(tiered.value)(tiers),
+        nearBits = nearBits
+      )
       val module: () => RawModule = top match {
         case "engine"   => () => new TelemetryEngine(params)
         case "expander" => () => new MemoryExpander(expander)
@@ -92,7 +111,7 @@ object Elaborate {
   )
 
   private def json(p: ExpanderParams): ujson.Obj = {
-    val all = withPorts(p.memory)(
+    val all = withPorts(p.memoryPort)(
       "hosts" -> p.hosts,
       "pipelines" -> p.nemo.pipelines,
       "channels" -> p.nemo.channels,
@@ -120,6 +139,10 @@ object Elaborate {
       "interrupt_latency" -> MemoryExpander.interruptLatency
     )
     p.flat.foreach(flat => all("flat") = json(flat))
+    for ((nearLines, farLines) <- p.tierLines) {
+      all("near_lines") = ujson.Num(nearLines.toDouble)
+      all("far_lines") = ujson.Num(farLines.toDouble)
+    }
     all
   }
 

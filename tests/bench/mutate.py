@@ -2,7 +2,8 @@
 """Mutation testing of the RTL: checks that a bench notices each mutant.
 
     python -m tests.bench.mutate                     the lists, of all four builds
-    python -m tests.bench.mutate flat tiered         of these: engine, expander, tiered, flat
+    python -m tests.bench.mutate flat tiered         of these: engine, expander, tiered, flatboard,
+                                             flat
     python -m tests.bench.mutate engine carry 17     those with a number or with a word in them
     python -m tests.bench.mutate --random 200        the lists, and so many changes drawn, a build
     python -m tests.bench.mutate --random 200 --seed 7 --left   what was not noticed, once more
@@ -67,8 +68,11 @@ class Campaign:
     def build(self, folder: Path) -> None:
         """Build the simulator of all mutants. Raises StaleError."""
         target, self.folder = self.target, folder
-        instrument(target.emit(target.build), folder / "rtl", self.all, target.build.top)
-        self.sim = simulator(folder / "rtl", folder / "sim", target.build.top, target.visible)
+        instrument(target.emit(target.build), folder / "rtl", self.all, target.emitted)
+        self.sim = simulator(
+            folder / "rtl", folder / "sim", target.build.top, target.visible,
+            around=target.around, defines=target.defines,
+        )  # fmt: skip
         self.inputs = digest([*sorted((folder / "rtl").iterdir()), *target.sources])
         self.limits: list[int] = []
 

@@ -164,7 +164,10 @@ def soak(names: list[str], goal: float) -> None:
             worker.result()
 
 
-UPSETS = ((FLAT, "flat2"), (EXPANDER, "x2"), (EXPANDER, "board"), (EXPANDER, "tiered"))
+UPSETS = (
+    (FLAT, "flat2"),
+    *((EXPANDER, name) for name in ("x2", "board", "tiered", "flatboard")),
+)
 
 
 def upsets(flips: str, names: list[str]) -> None:

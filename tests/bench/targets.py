@@ -23,7 +23,9 @@ BenchRun = tuple[int, int] | str  # seeds, first and count; or a module of direc
 
 @dataclass(frozen=True)
 class Target:
-    """A build, its list of mutants, and its bench's runs, the cheapest first."""
+    """A build, its list of mutants, and its bench's runs, the cheapest first. around: handwritten
+    sources with the simulated top, above the emitted one; defines: their macros.
+    """
 
     bench: Bench
     build: Build
@@ -31,6 +33,13 @@ class Target:
     emit: Callable[[Any], Path]
     visible: str
     bench_runs: tuple[BenchRun, ...]
+    around: tuple[Path, ...] = ()
+    defines: tuple[str, ...] = ()
+
+    @property
+    def emitted(self) -> str:
+        """The emitted top."""
+        return self.build.emitted if self.around else self.build.top
 
     @property
     def folder(self) -> Path:
@@ -109,6 +118,16 @@ TARGETS = {
             *("directed_quiesce_tiered", "directed_undecided", "directed_upsets"),
             (12, 30),
         ),
+    ),
+    "flatboard": Target(
+        EXPANDER,
+        EXPANDER.builds["flatboard"],
+        _tests("expander", "mutants-flatboard.txt"),
+        expander.emit,
+        expander.visible(EXPANDER.builds["flatboard"]),
+        ((0, 2), "directed_flat_board", "directed_rate", (2, 6)),
+        tuple(expander.AGILEX),
+        tuple(expander.defines(EXPANDER.builds["flatboard"])),
     ),
     "flat": Target(
         FLAT,

@@ -18,9 +18,9 @@ from tests.bench.targets import TARGETS
 def test_mutants_are_verilog(name: str, tmp_path: Path) -> None:
     target = TARGETS[name]
     out = tmp_path / "rtl"
-    instrument(target.emit(target.build), out, mutants(target.list), target.build.top)
+    instrument(target.emit(target.build), out, mutants(target.list), target.emitted)
     files = [out / file for file in (out / "filelist.f").read_text().split()]
-    command = ["verilator", "--lint-only", "-Wno-fatal", "--top-module", target.build.top, *files]
+    command = ["verilator", "--lint-only", "-Wno-fatal", "--top-module", target.emitted, *files]
     lint = subprocess.run(
         [str(word) for word in command], env={"PATH": tools_path()}, capture_output=True, text=True
     )

@@ -32,6 +32,8 @@ DIRECTED = Directed(
         "directed_warm": ["tiered"],
         "directed_untrusted": ["tiered"],
         "directed_power_up": ["agilex"],
+        "directed_rate": ["tiered", "flatboard"],
+        "directed_flat_board": ["flatboard"],
     },
 )
 

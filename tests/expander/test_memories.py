@@ -103,7 +103,7 @@ def instances(texts: dict[str, str], top: str) -> Iterator[Instance]:
     return walk(top, (), "", "")
 
 
-BUILT = ("x2", "tiered", "board", "agilex", "flat2")
+BUILT = ("x2", "tiered", "board", "agilex", "flatboard", "flat2")
 each_build = pytest.mark.parametrize("build", BUILT)
 
 

@@ -6,6 +6,7 @@ with a stand-in of Quartus or without Quartus.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -28,20 +29,27 @@ def command(*words: str, path: str | None = None) -> subprocess.CompletedProcess
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("id_bits", "poison"), [(8, True), (12, False)])
-def test_the_overlaid_design_elaborates(tmp_path: Path, id_bits: int, poison: bool) -> None:
+@pytest.mark.parametrize(
+    ("id_bits", "poison", "flat"), [(8, True, False), (12, False, False), (12, True, True)]
+)
+def test_the_overlaid_design_elaborates(
+    tmp_path: Path, id_bits: int, poison: bool, flat: bool
+) -> None:
     """Structs of both generations connect, also with enums; the original design is unchanged."""
     root = example.write(tmp_path / "example", id_bits, poison)
     before = {p: p.read_bytes() for p in root.rglob("*") if p.is_file()}
     found = overlay.Example(root)
     assert not found.wrong
     out = tmp_path / "out"
-    overlay.write(found, board.emit({"id_bits": id_bits}), out)
+    parameters = {"id_bits": id_bits, **(board.FLAT if flat else {})}
+    overlay.write(found, board.emit(parameters), out, flat)
     assert before == {p: p.read_bytes() for p in root.rglob("*") if p.is_file()}
     design = out / overlay.DESIGN
     project = (design / f"{PROJECT}.qsf").read_text()
     listed = [line.split()[-1] for line in project.splitlines() if "SYSTEMVERILOG_FILE" in line]
     assert "SDC_FILE ./anemone/anemone_board.sdc" in project
+    macros = re.findall(r'VERILOG_MACRO "(\w+=\w+)"', project)
+    assert ("ANEMONE_FLAT=1" in macros) == flat
     packages = sorted(out.glob("intel_rtile/synth/*.sv"))
     wrapper = (design / overlay.WRAPPER).read_text()
     assert "ex_default_csr_top_inst(\n" not in wrapper, "its place is Anemone's"
@@ -49,7 +57,8 @@ def test_the_overlaid_design_elaborates(tmp_path: Path, id_bits: int, poison: bo
     others = [name for name in listed if "anemone" not in name]
     done = subprocess.run(
         ["verilator", "--lint-only", "-Wno-fatal", "--top-module", "ed_top_wrapper_typ3",
-         f"-DANEMONE_ID_BITS={id_bits}", *map(str, packages), *ours, *others],
+         *(f"-D{macro}" for macro in macros if "ANEMONE" in macro), *map(str, packages),
+         *ours, *others],
         cwd=design, env={**os.environ, "PATH": tools_path()}, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
@@ -148,14 +157,16 @@ def test_with_quartus(
     """It is overlaid, compiled, judged by its timing, and programmed."""
     (quartus / "summary").write_text(SUMMARY.format(slack))
     root = example.write(quartus / "example")
-    assert board.main(["bitstream", str(root)]) == code
+    assert board.main(["bitstream", str(root), "flat"]) == code
     output = capsys.readouterr().out
     assert f"Setup: worst slack {float(slack):+.3f} ns" in output
     assert board.main(["check"]) == 0
     assert board.main(["flash"]) == 0
     calls = (quartus / "calls").read_text().splitlines()
     assert f"quartus_sh --flow compile {PROJECT}" in calls
-    sof = quartus / "board" / overlay.DESIGN / "output_files" / "top.sof"
+    design = quartus / "board" / overlay.DESIGN
+    assert "ANEMONE_FLAT=1" in (design / f"{PROJECT}.qsf").read_text()
+    sof = design / "output_files" / "top.sof"
     assert calls[-1] == f"quartus_pgm -m jtag -o p;{sof}@1"
 
 

@@ -121,17 +121,18 @@ def test_a_fault_is_found(name: str) -> None:
         assert kinds == {"level", "word", "reset"}
 
 
-@pytest.fixture(scope="module")
-def board() -> list[cdc.Crossing]:
-    netlist = cdc.board()
+@pytest.fixture(scope="module", params=[False, True], ids=["board", "in flat memory mode"])
+def board(request: pytest.FixtureRequest) -> list[cdc.Crossing]:
+    netlist = cdc.board(request.param)
     assert not netlist.wrong
     return netlist.crossings()
 
 
 def test_every_crossing_of_the_board_is_known(board: list[cdc.Crossing]) -> None:
-    """The control port's levels and words, and a reset for each clock."""
+    """The control port's levels and words, a reset for each clock, and `powerOn`."""
     assert {one.kind for one in board} == {"level", "word", "reset"}
-    assert {one.source for one in board if one.kind == "reset"} == {"reset", "csrReset"}
+    resets = {one.source for one in board if one.kind == "reset"}
+    assert resets - {"powerOn"} == {"reset", "csrReset"}
     assert {one.source_clock for one in board if one.kind == "word"} == {"clock", "csrClock"}
 
 

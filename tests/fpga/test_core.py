@@ -35,25 +35,34 @@ def fusesoc(name: str, *words: str) -> Path:
     return root
 
 
-@pytest.mark.parametrize("name", ["rtl", "rtl_id8", "rtl_small"])
+CONFIGURATIONS = ["rtl", "rtl_flat", "rtl_flat_id8", "rtl_flat_sim", "rtl_id8", "rtl_small"]
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_every_configuration_is_emitted(name: str) -> None:
     """Every configuration of the core elaborates, because no target checks that."""
     configurations = yaml.safe_load((ROOT / "fpga" / "anemone.core").read_text())["generate"]
-    assert sorted(configurations) == ["rtl", "rtl_id8", "rtl_small"]
+    assert sorted(configurations) == CONFIGURATIONS
     folder = emit(configurations[name]["parameters"])
     modules = {Path(name).stem for name in (folder / "filelist.f").read_text().split()}
     assert "BoardExpander" in modules
 
 
-@pytest.mark.parametrize("flags", [(), ("--flag", "id8")], ids=["ids of 12 bits", "of 8"])
+FLAT = ("--flag", "flat")
+
+
+@pytest.mark.parametrize("flags", [(), ("--flag", "id8"), FLAT, ("--flag", "id8", *FLAT)])
 def test_the_wrapper_lints(flags: tuple[str, ...]) -> None:
-    """Verilator elaborates wrapper and RTL, with -Wall, for both generations of the tap."""
+    """Verilator elaborates wrapper and RTL, with -Wall, for both generations of the tap, with and
+    without flat memory mode.
+    """
     fusesoc(f"lint{''.join(flags)}", *flags, "--target", "lint", CORE)
 
 
-def test_registers_and_lines_through_the_wrapper() -> None:
+@pytest.mark.parametrize("flags", [(), FLAT])
+def test_registers_and_lines_through_the_wrapper(flags: tuple[str, ...]) -> None:
     """The bench in fpga/sim is plain SystemVerilog, independent of the cocotb benches."""
-    root = fusesoc("sim", "--target", "sim", CORE)
+    root = fusesoc(f"sim{''.join(flags)}", *flags, "--target", "sim", CORE)
     assert re.search(r"^PASS$", (root / "output.log").read_text(), re.MULTILINE)
 
 

@@ -96,10 +96,12 @@ def test_buses_have_every_signal_of_theirs(made: tuple[str, Path]) -> None:
         assert all(pin.endswith("sideband") for pin in rest), rest
         role = "master" if all_pins[f"{start}awvalid"][0] == "out" else "slave"
         assert bus.find(f"x:{role}", XML) is not None
-    buses = {"expander": 3, "tiered": 4, "flat": 3, "engine": 0, "board": 2}
+    buses = {"expander": 3, "tiered": 4, "flat": 3, "engine": 0, "board": 2, "board-flat": 2}
     count = len(root.findall("x:busInterfaces/x:busInterface", XML))
     channels = sum(bool(re.fullmatch(r"upstream_\d_awvalid", pin)) for pin in all_pins)
-    assert count == buses[name] + max(channels - 1, 0) * (buses[name] - (name != "board"))
+    assert count == buses[name] + max(channels - 1, 0) * (
+        buses[name] - (not name.startswith("board"))
+    )
 
 
 def test_the_component_has_the_register_map(made: tuple[str, Path]) -> None:
@@ -168,7 +170,9 @@ def test_opensta_reads_the_constraints(made: tuple[str, Path]) -> None:
         f"{ways[way]} [{bits - 1}:0] {pin};" if bits > 1 else f"{ways[way]} {pin};"
         for pin, (way, bits) in pins(folder, name).items()
     ]
-    top, modules = registers_of(cdc.board().crossings()) if name == "board" else ("", "")
+    top, modules = ("", "")
+    if name.startswith("board"):
+        top, modules = registers_of(cdc.board(name == "board-flat").crossings())
     names, declared = ", ".join(pins(folder, name)), "\n".join(wires)
     netlist = folder / "pins.v"
     netlist.write_text(f"{modules}module {module} ({names});\n{declared}\n{top}endmodule\n")
@@ -186,9 +190,10 @@ def test_opensta_reads_the_constraints(made: tuple[str, Path]) -> None:
     assert not re.search("error|instance .* not found", output, re.IGNORECASE), output
 
 
-def test_the_crossings_of_the_board_are_constrained() -> None:
+@pytest.mark.parametrize("flat", [False, True])
+def test_the_crossings_of_the_board_are_constrained(flat: bool) -> None:
     """Each crossing of the netlist has one exception, and there is no other exception."""
-    crossings = cdc.board().crossings()
+    crossings = cdc.board(flat).crossings()
     words = {(one.source, one.target) for one in crossings if one.kind == "word"}
     for source, target in words:
         fits = [

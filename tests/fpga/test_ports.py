@@ -9,17 +9,20 @@ from pathlib import Path
 import pytest
 
 from anemone.backends.rtl import builder
+from fpga.ip.tops import FLAT_BOARD
 from fpga.synth.tools import ROOT, WORK, yosys
 from tests.fpga.paths import Paths
 
-SMALL = ["--pipelines", "1", "--channels", "1", "--states", "64", "--table", "32"]
+SMALL = ["--pipelines", "1", "--states", "64", "--table", "32"]
+ONE = ["--channels", "1"]
 TOPS = {
-    "expander": ("MemoryExpander", ["--top", "expander", *SMALL]),
-    "tiered": ("MemoryExpander", ["--top", "expander", "--flat", *SMALL]),
-    "board": ("BoardExpander", ["--top", "board", *SMALL]),
+    "expander": ("MemoryExpander", ["--top", "expander", *SMALL, *ONE]),
+    "tiered": ("MemoryExpander", ["--top", "expander", "--flat", *SMALL, *ONE]),
+    "board": ("BoardExpander", ["--top", "board", *SMALL, *ONE]),
+    "board-flat": ("BoardExpander", ["--top", "board", *SMALL, *FLAT_BOARD]),
     "flat": ("FlatMemory", ["--top", "flat"]),
 }
-GIVEN = {"clock", "reset", "csrClock", "csrReset"}
+GIVEN = {"clock", "reset", "csrClock", "csrReset", "powerOn"}
 
 
 def netlist(name: str, script: str) -> dict:

@@ -54,6 +54,15 @@ def test_default_features(defaults: dict) -> None:
         ("--pipelines 65", "pipelines: 1 to 64, not 65"),
         ("--ops add,sum", f"op: {','.join(OPS)}, not sum"),
         ("--top flat --ratio 5", "ratio: 1 to 4, not 5"),
+        ("--top board --flat", "channels: on a board in flat memory mode 1, as near and far are"),
+        (
+            "--top board --flat --channels 1 --hosts 2 --near-bits 60",
+            "nearBits: 12 to the ports' 52, not 60",
+        ),
+        (
+            "--top board --flat --channels 1 --hosts 2 --id-bits 5",
+            "hostPort.idBits: an id for each of 64 sets in flight, not 5",
+        ),
         ("--wide 3", 'Unknown arguments: "--wide" "3"'),
     ],
 )

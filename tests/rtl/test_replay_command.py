@@ -76,6 +76,14 @@ def test_slots_and_latencies_hold() -> None:
     assert len(messages) == len(bench.SATURATIONS) + 1
 
 
+@pytest.fixture
+def short_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Instructions are counted over fewer cycles: callgrind takes 50 times as long."""
+    monkeypatch.setattr(instructions, "SHORT", 200)
+    monkeypatch.setattr(instructions, "LONG", 600)
+
+
+@pytest.mark.usefixtures("short_counts")
 def test_a_count_of_instructions_repeats_and_has_a_gate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(instructions, "CEILINGS", {8: 1, 1: 10**9, 0: 1})
     busy, idle = instructions.measures(TYPICAL, lambda _: None)  # it has no eight pipelines
@@ -85,6 +93,7 @@ def test_a_count_of_instructions_repeats_and_has_a_gate(monkeypatch: pytest.Monk
     assert again.value == pytest.approx(busy.value, rel=0.001)
 
 
+@pytest.mark.usefixtures("short_counts")
 def test_a_bar_in_cycles_that_is_missed_fails(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,7 +2,7 @@
 package anemone.expander
 
 import anemone.bus.Axi4Params
-import anemone.flat.FlatParams
+import anemone.flat.{FlatParams, SidebandRange}
 import anemone.nemo.NemoParams
 import chisel3.util._
 
@@ -19,8 +19,9 @@ import chisel3.util._
   * @param lateCycles     cycles without a response after which memory is assumed to have no more responses to requests
   *                       from before a reset
   * @param memoryRun      memory beats that may pass a telemetry line that is ready to go
-  * @param adapter        put a [[ControllerAdapter]] below each channel
+  * @param adapter        put a [[ControllerAdapter]] above each memory, and a [[SidebandRange]] above near memory's
   * @param flat           put flat memory mode below each channel; without it a channel has a single memory
+  * @param nearBits       with `adapter`, bits of a byte address of near memory, and of far memory
   */
 case class ExpanderParams(
     nemo: NemoParams = NemoParams(),
@@ -33,7 +34,8 @@ case class ExpanderParams(
     lateCycles: Int = 4096,
     memoryRun: Int = 16,
     adapter: Boolean = false,
-    flat: Option[FlatParams] = None
+    flat: Option[FlatParams] = None,
+    nearBits: Int = 33
 ) {
   require(memory.dataBits == 512, s"memory.dataBits: a line of 64 B a beat, 512, not ${memory.dataBits}")
   require(Seq(1, 2, 4).contains(hosts), s"hosts: 1, 2 or 4, not $hosts")
@@ -67,7 +69,6 @@ case class ExpanderParams(
     s"nemo.outcomes: events have one in flat memory mode, and only there, not ${nemo.outcomes}"
   )
   for (f <- flat) {
-    require(!adapter, "adapter: below one memory a channel, not in flat memory mode")
     require(f.memory == memory, s"flat.memory: the expander's $memory, not ${f.memory}")
     require(f.events, "flat.events: the engine watches the accesses")
     require(f.channels == nemo.channels, s"flat.channels: the engine's ${nemo.channels}, not ${f.channels}")
@@ -79,6 +80,28 @@ case class ExpanderParams(
 
   /** A host's port. If several share a channel, the host number takes the upper bits of the channel's ids. */
   val hostPort: Axi4Params = memory.copy(idBits = memory.idBits - log2Ceil(hosts))
+
+  for (f <- flat if adapter) {
+    require(
+      nemo.channels == 1,
+      s"channels: on a board in flat memory mode 1, as near and far are its two memories, not ${nemo.channels}"
+    )
+    require(
+      nearBits >= 12 && nearBits <= memory.addressBits,
+      s"nearBits: 12 to the ports' ${memory.addressBits}, not $nearBits"
+    )
+    require(
+      hostPort.idBits >= f.mshrBits,
+      s"hostPort.idBits: an id for each of ${f.mshrs} sets in flight, not ${hostPort.idBits}"
+    )
+  }
+
+  /** A memory's port: requests keep their hosts' ids, but of flat memory mode have ids of its own. */
+  val memoryPort: Axi4Params = if (flat.isDefined && adapter) hostPort else memory
+
+  /** Most lines of near and of far memory, where their size is known. */
+  val tierLines: Option[(BigInt, BigInt)] =
+    Option.when(flat.isDefined && adapter)((SidebandRange.lines(nearBits), BigInt(1) << (nearBits - 6)))
 
   /** Bits of a near line number within a channel. */
   private val nearLineBits = flat.fold(1)(_.nearIndexBits)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4Pins, AxiLitePins, FaultReport, Injection, MemoryFault}
+import anemone.bus.{Axi4Pins, Axi4Port, AxiLitePins, FaultReport, Injection, MemoryFault}
 import anemone.expander.registers.{ExpanderRegisters, TelemetryWindowRegister}
-import anemone.flat.{FlatMemory, FlatParams}
+import anemone.flat.{FlatMemory, FlatParams, SidebandRange}
 import anemone.nemo.{EngineFaults, PipelineStatus, TelemetryEngine}
 import chisel3._
 import chisel3.util._
@@ -23,12 +23,13 @@ class InterruptPins(vectors: Int) extends Bundle {
   * From the acceptance of the request that reaches a threshold to its message: [[MemoryExpander.interruptLatency]]
   * cycles, if no other vector wants to send.
   *
-  * On a board, each channel has a [[ControllerAdapter]] below it.
+  * On a board, each memory has a [[ControllerAdapter]] above it.
   *
   * Several hosts share each channel through a [[HostArbiter]], which adds one cycle each way.
   *
   * In flat memory mode each channel has a near and a far memory ([[TieredMemory]]). An event then comes when its
-  * request is decided, and [[EventReadSequencer]] puts events and telemetry reads into one order.
+  * request is decided, and [[EventReadSequencer]] puts events and telemetry reads into one order. On a board near
+  * memory's sidebands are in a range of it ([[SidebandRange]]).
   */
 class MemoryExpander(p: ExpanderParams) extends Module {
   private val nemo = p.nemo
@@ -36,8 +37,13 @@ class MemoryExpander(p: ExpanderParams) extends Module {
 
   /** By host, and within a host by channel. */
   val upstream = IO(Vec(p.hosts * nemo.channels, Flipped(new Axi4Pins(p.hostPort))))
-  val downstream = Option.when(p.flat.isEmpty)(IO(Vec(nemo.channels, new Axi4Pins(p.memory))))
-  val tiers = p.flat.map(flat => IO(Vec(nemo.channels, new TierPins(flat))))
+
+  /** By channel; on a board in flat memory mode near, then far. */
+  private val tiersOnBoard = p.flat.isDefined && p.adapter
+  val downstream = Option.when(p.flat.isEmpty || p.adapter)(
+    IO(Vec(nemo.channels * (if (tiersOnBoard) 2 else 1), new Axi4Pins(p.memoryPort)))
+  )
+  val tiers = p.flat.filterNot(_ => p.adapter).map(flat => IO(Vec(nemo.channels, new TierPins(flat))))
 
   /** The memories are empty: asserted together with the reset at power-up. */
   val powerOn = p.flat.map(_ => IO(Input(Bool())))
@@ -152,13 +158,38 @@ class MemoryExpander(p: ExpanderParams) extends Module {
       }
     } else downstream.get(c).drivenBy(channels(c).io.downstream)
 
+  // Two of the board's controllers, with an adapter each.
+  private def connectControllers(c: Int, flat: FlatParams, pins: TierPins): Unit = {
+    val sidebands = Module(new SidebandRange(flat, p.nearBits, p.memoryPort)).suggestName(s"sidebands_$c")
+    sidebands.io.powerOn := powerOn.get
+    pins.near.drives(sidebands.io.near)
+    sidebands.io.wsideband := pins.near_wsideband
+    pins.near_rsideband := sidebands.io.rsideband
+    strays += sidebands.io.stray
+    val far = Wire(new Axi4Port(p.memoryPort))
+    pins.far.drives(far)
+    val adapters = Seq("near" -> sidebands.io.controller, "far" -> far).zipWithIndex.map { case ((tier, port), i) =>
+      val adapter = Module(new ControllerAdapter(p.memoryPort)).suggestName(s"adapter_${c}_$tier")
+      adapter.io.upstream <> port
+      downstream.get(2 * c + i).drivenBy(adapter.io.controller)
+      adapter
+    }
+    val memories = ControllerAdapter.memories
+    val found = Seq.tabulate(memories.length) { i =>
+      adapters.map(_.io.faults(i).asUInt).reduce(_ | _).asTypeOf(new MemoryFault)
+    }
+    val arms = Wire(Vec(memories.length, Valid(Bool())))
+    registerMemories(c, memories, found, arms)
+    adapters.foreach(_.io.inject := arms)
+  }
+
   // In flat memory mode the controller issues a request's event, not the arbiter.
   private def connectTiers(c: Int, flat: FlatParams): Unit = {
     val channel = channels(c)
     val memory = Module(new TieredMemory(p, flat)).suggestName(s"tiered_$c")
     memory.io.powerOn := powerOn.get
     memory.io.host <> channel.io.downstream
-    memory.io.tiers <> tiers.get(c)
+    if (p.adapter) connectControllers(c, flat, memory.io.tiers) else memory.io.tiers <> tiers.get(c)
     memory.io.channel := c.U
     memory.io.settings := out.flat(c)
     in.flat(c) := memory.io.readback

@@ -18,7 +18,8 @@ class TierPins(flat: FlatParams) extends Bundle {
   val far = new Axi4Pins(flat.memory)
 }
 
-/** One channel's memory in flat memory mode: a [[FlatMemory]] that starts when software starts it.
+/** One channel's memory in flat memory mode: a [[FlatMemory]] that starts when software starts it, but not with sizes
+  * for which the memories are too small, where their size is known ([[ExpanderParams.tierLines]]).
   *
   * Until then requests wait. The line layout that software has set is sampled at the start and fixed until the next
   * reset. After a warm reset it must be the same again, because memory's contents depend on it. The policy applies as
@@ -49,7 +50,8 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
     val quiet = Output(Bool())
   })
   private val started = RegInit(false.B)
-  private val starts = io.settings.control.start && io.settings.nearLines.lines =/= 0.U
+  private val fits = WireInit(true.B)
+  private val starts = io.settings.control.start && io.settings.nearLines.lines =/= 0.U && fits
   started := started || starts
 
   private val memory = withReset(reset.asBool || !started)(Module(new FlatMemory(flat)))
@@ -83,6 +85,11 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
   requested.nearLines := lines(io.settings.nearLines.lines)
   requested.dedicatedStart := lines(io.settings.dedicatedStart.page << (6 - flat.channelBits))
   requested.dedicatedEnd := lines(io.settings.dedicatedEnd.page << (6 - flat.channelBits))
+  for ((nearLines, farLines) <- p.tierLines) {
+    val (start, end) = (requested.dedicatedStart, requested.dedicatedEnd)
+    val dedicated = Mux(end > start, end - start, 0.U)
+    fits := RegNext(requested.nearLines +& dedicated <= nearLines.U && requested.nearLines * flat.ratio.U <= farLines.U)
+  }
   requested.policy := io.settings.policy.policy
   private val n = io.settings.policy.n
   private val mostOfLine = (1 << flat.countBits) - 1

@@ -13,7 +13,7 @@ object EmitBench {
   private def params(n: Seq[Int]): ExpanderParams = {
     val memory = Axi4Params(addressBits = n(5), idBits = n(6), lenBits = n(7))
     val ratio = n(10) // 0: no flat memory mode
-    val adapter = n(12) // 1: a ControllerAdapter below each channel
+    val adapter = n(12) // 1: a ControllerAdapter above each memory
     ExpanderParams(
       NemoParams(
         pipelines = n(0),
@@ -25,6 +25,7 @@ object EmitBench {
         outcomes = ratio > 0
       ),
       memory,
+      n(14),
       telemetryReads = n(8),
       readsInFlight = n(9),
       lateCycles = 512,
@@ -36,7 +37,8 @@ object EmitBench {
         channels = n(1),
         requests = n(11),
         events = true
-      ))
+      )),
+      nearBits = n(15)
     )
   }
 

@@ -33,6 +33,9 @@ module AgilexBench
 (
     input logic clock,
     input logic reset,
+`ifdef ANEMONE_FLAT
+    input logic powerOn,
+`endif
     `PORT(input, output, upstream, 0),
     `PORT(input, output, upstream, 1),
     `PORT(output, input, downstream, 0),
@@ -75,6 +78,9 @@ module AgilexBench
   ) afu (
       .afu_clk(clock),
       .afu_rstn(~reset),
+`ifdef ANEMONE_FLAT
+      .power_on(powerOn),
+`endif
       .cxlip2iafu_to_mc_axi4(from_ip),
       .iafu2mc_to_mc_axi4(to_memory),
       .mc2iafu_from_mc_axi4(from_memory),

@@ -10,7 +10,7 @@ from tests.bench.build import ROOT, SIMULATORS, place, simulator
 from tests.expander.bench.sizes import Build
 
 WORK = SIMULATORS / "expander"
-SHORT = ("board", "agilex")  # they run few seeds
+SHORT = ("board", "agilex", "flatboard")  # they run few seeds
 # The board's wrapper, and a module that maps its pins to the bench's.
 AGILEX = [
     ROOT / "fpga" / "agilex" / "anemone_tap_pkg.sv",
@@ -58,6 +58,11 @@ public_flat_rd -module "TelemetryEngine" -var "io_events_*_bits_*"
 public_flat_rd -module "TelemetryEngine" -var "io_reads_*_ready"
 """
 
+# What passes from the hosts of a channel.
+HOSTS = """\
+public_flat_rd -module "HostArbiter" -var "io_channel_*"
+"""
+
 # Inside the board's wrapper also its control port, and registers in both reset domains.
 WRAPPED = """\
 public_flat_rw -module "{top}" -var "csr_*"
@@ -68,8 +73,14 @@ public_flat_rd -module "CrossingHost" -var "reset"
 
 def visible(build: Build) -> str:
     """The signals that a simulator of the build must keep visible."""
-    more = (TIERED if build.ratio else "") + (WRAPPED if build.wrapper else "")
-    return (PUBLIC + more).format(top=build.top)
+    kinds = {TIERED: build.ratio, HOSTS: build.hosts > 1, WRAPPED: build.wrapper}
+    more = (signals for signals, there in kinds.items() if there)
+    return (PUBLIC + "".join(more)).format(top=build.top)
+
+
+def defines(build: Build) -> list[str]:
+    """The macros of the board's wrapper."""
+    return [f"ANEMONE_ID_BITS={build.id_bits}", *(["ANEMONE_FLAT=1"] if build.ratio else [])]
 
 
 def emit(build: Build) -> Path:
@@ -86,5 +97,5 @@ def built(build: Build, waves: bool = False) -> Path:
     shown = visible(build)
     if not build.wrapper:
         return simulator(emit(build), folder, build.top, shown, waves, quick=quick)
-    defines = [f"ANEMONE_ID_BITS={build.id_bits}"]
-    return simulator(emit(build), folder, build.top, shown, waves, AGILEX, defines, quick)
+    macros = defines(build)
+    return simulator(emit(build), folder, build.top, shown, waves, AGILEX, macros, quick)

@@ -13,8 +13,8 @@ from typing import Any
 import cocotb
 
 from tests.bench.seeds import run_seeds
+from tests.expander.bench.flat_board import environment_type
 from tests.expander.bench.sizes import BUILDS
-from tests.expander.bench.tiered import environment_type
 
 CYCLES = 4000  # of traffic per seed
 PHASE = (60, 800)  # cycles

@@ -16,8 +16,8 @@ from tests.bench.profile import StimulusProfile
 from tests.bench.requests import Request
 from tests.bench.transfers import Source
 from tests.expander.bench.environment import Environment
+from tests.expander.bench.flat_board import environment_type
 from tests.expander.bench.sizes import BUILDS
-from tests.expander.bench.tiered import environment_type
 
 SEED = 11
 LATE = 600  # cycles behind power-up in which requests may have to wait (EmitBench's lateCycles)

@@ -21,6 +21,7 @@ from tests.bench.store import bits
 from tests.expander.bench import control as reg
 from tests.expander.bench.directed_environment import SEED
 from tests.expander.bench.environment import Environment
+from tests.expander.bench.flat_board import environment_type
 from tests.expander.bench.operator import Operator
 from tests.expander.bench.sizes import BUILDS
 from tests.expander.bench.tiered import TieredEnvironment
@@ -39,7 +40,8 @@ def tiered(test: Callable[[TieredEnvironment], Awaitable[None]]) -> Any:
     @wraps(test)
     async def run(dut: Any) -> None:
         build = BUILDS[os.environ["BENCH_SIZE"]]
-        environment = TieredEnvironment(dut, build, Counter())
+        environment = environment_type(build)(dut, build, Counter())
+        assert isinstance(environment, TieredEnvironment)
         environment.config = FlatConfig(NEAR_PAGES * LINES // build.engine.channels, build.ratio)
         await environment.start()
         await environment.restart(SEED)

@@ -19,8 +19,8 @@ from anemone.hardware import registers
 from anemone.hardware.registers import FaultMemory
 from tests.bench.upsets import EveryWord, Flipper, words
 from tests.expander.bench.environment import Environment
+from tests.expander.bench.flat_board import environment_type
 from tests.expander.bench.sizes import BUILDS
-from tests.expander.bench.tiered import environment_type
 
 FLIPS = int(os.environ.get("FLIPS", "300"))
 CYCLES = 1500  # per seed
@@ -51,8 +51,8 @@ CORRECTING = {
     r"channel_\d+\.telemetry\.slotOrder\.": FaultMemory.LINE_ORDER,
     r"arbiters.*\.eventQueue\.": FaultMemory.WAITING_EVENTS,
     r"\.acknowledgeUnit\.resetValues\.": FaultMemory.RESET_VALUES,
-    r"adapter_\d+\.queue\.": FaultMemory.MEMORY_DATA,
-    r"adapter_\d+\.queue_1\.": FaultMemory.MEMORY_ANSWERS,
+    r"adapter_\d+(_near|_far)?\.queue\.": FaultMemory.MEMORY_DATA,
+    r"adapter_\d+(_near|_far)?\.queue_1\.": FaultMemory.MEMORY_ANSWERS,
     r"order_\d+\.events\.": FaultMemory.ORDERED_EVENTS,
     r"order_\d+\.reads\.": FaultMemory.ORDERED_READS,
     r"tiered_\d+\.memory\.lines\.": FaultMemory.LINES,

@@ -18,6 +18,7 @@ from tests.bench.master import Master
 from tests.bench.memory import Memory
 from tests.bench.pins import Flag, power_on, reader
 from tests.bench.profile import StimulusProfile
+from tests.bench.scoreboards import UpstreamScoreboard
 from tests.expander.bench import avalon
 from tests.expander.bench import control as reg
 from tests.expander.bench.control import Control
@@ -99,7 +100,7 @@ class Environment:
             build, self.control, self.lockstep, self.placement, rng, cover
         )
         rules = self.operator.rules
-        self.traffic = [self._traffic(c, rules) for c in channels]
+        self.traffic = [self._traffic(c, rules) for c in build.ports]
         if build.board:
             # A burst of lines becomes a burst of memory when its window moves away. The board's
             # controller does not take bursts, so windows move or bursts are used, never both.
@@ -107,8 +108,10 @@ class Environment:
             for traffic in self.traffic:
                 traffic.bursts = not self.operator.moves
         self.masters = [
-            Master(dut, f"upstream_{c}_", rng, self.scoreboards[c], self.traffic[c])
-            for c in channels
+            Master(dut, f"upstream_{port}_", rng, observer, traffic)
+            for port, (observer, traffic) in enumerate(
+                zip(self._observers(), self.traffic, strict=True)
+            )
         ]
         before = self.memories
         self.memories = self._memories()
@@ -137,6 +140,10 @@ class Environment:
 
     def _traffic(self, c: int, rules: Sequence[Rule]) -> Traffic:
         return Traffic(self.rng, self.windows, c, rules)
+
+    def _observers(self) -> Sequence[UpstreamScoreboard]:
+        """To whom the master of each upstream port reports."""
+        return self.scoreboards
 
     def _memories(self) -> list[Memory]:
         scoreboards = enumerate(self.scoreboards)

@@ -17,6 +17,7 @@ BENCH = Bench(
         # The second powers up with requests in the board's registers.
         "agilex": [(0, 4), (3696857083820, 1)],
         "tiered": [(0, 40)],
+        "flatboard": [(0, 2)],
     },
     quick=("x1", 4),
 )

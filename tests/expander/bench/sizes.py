@@ -25,10 +25,12 @@ class PortGeometry(Geometry):
 class Build:
     """Parameters of `anemone.expander.ExpanderParams`; `engine` is its telemetry engine.
 
-    board: below each channel is a ControllerAdapter and a controller with the board's habits;
-    memory requests have one beat. wrapper: all of that is inside the board's wrapper, fpga/agilex,
-    and the control port is Avalon with its own clock. ratio: far lines per near line in flat memory
-    mode; 0 for one memory per channel. requests: the number in flight in flat memory mode.
+    board: each memory is a controller with the board's habits, below a ControllerAdapter; memory
+    requests have one beat. hosts: ports that share each channel, of `id_bits` each. wrapper: all of
+    that is inside the board's wrapper, fpga/agilex, and the control port is Avalon with its own
+    clock. ratio: far lines per near line in flat memory mode; 0 for one memory per channel.
+    requests: the number in flight in flat memory mode. near_bits: of a byte address of near memory
+    on a board.
     """
 
     name: str
@@ -42,6 +44,13 @@ class Build:
     wrapper: bool = False
     ratio: int = 0
     requests: int = 0
+    hosts: int = 1
+    near_bits: int = 33
+
+    @property
+    def ports(self) -> list[int]:
+        """The channel of each upstream port."""
+        return [*range(self.engine.channels)] * self.hosts
 
     @property
     def top(self) -> str:
@@ -77,9 +86,9 @@ class Build:
         size = self.engine
         numbers = (
             size.pipelines, size.channels, size.states, size.table, size.address_bits,
-            self.address_bits, self.id_bits, self.len_bits,
+            self.address_bits, self.id_bits + self.hosts // 2, self.len_bits,
             self.telemetry_reads, self.reads_in_flight, self.ratio, self.requests, int(self.board),
-            int(size.features.hash),
+            int(size.features.hash), self.hosts, self.near_bits,
         )  # fmt: skip
         return [self.emitted, *map(str, numbers)]
 
@@ -132,6 +141,21 @@ BUILDS = {
             reads_in_flight=64,
             ratio=2,
             requests=16,
+        ),
+        Build(
+            "flatboard",
+            Size("p2c1", pipelines=2, channels=1, states=16, table=4, address_bits=15),
+            address_bits=52,
+            id_bits=8,
+            telemetry_reads=16,
+            reads_in_flight=64,
+            board=True,
+            len_bits=10,
+            wrapper=True,
+            ratio=1,
+            requests=16,
+            hosts=2,
+            near_bits=15,
         ),
     )
 }

@@ -18,7 +18,7 @@ from tests.bench.difference import Difference
 from tests.bench.memory import Memory
 from tests.bench.pins import Flag, reader
 from tests.bench.profile import StimulusProfile
-from tests.expander.bench.environment import Environment
+from tests.expander.bench.environment import Environment, find
 from tests.expander.bench.lockstep import Lockstep, Slots
 from tests.expander.bench.operator import Operator
 from tests.expander.bench.sizes import Build
@@ -197,7 +197,8 @@ class TieredEnvironment(Environment):
 
     def _controllers(self) -> list[Any]:
         channels = range(self.build.engine.channels)
-        return [getattr(self.dut, f"tiered_{c}").memory for c in channels]
+        names = [f"tiered_{c}" for c in channels]
+        return [getattr(find(self.dut, name), name).memory for name in names]
 
     def _lockstep(self, arbiters: list[Any]) -> Lockstep:
         lockstep = TieredLockstep(self.build, self.engine, arbiters, self.cover)
@@ -217,12 +218,15 @@ class TieredEnvironment(Environment):
     def _memories(self) -> list[Memory]:
         pairs = zip(self._controllers(), self.scoreboards, strict=True)
         self.taps = [Tap(controller, scoreboard) for controller, scoreboard in pairs]
-        prefixes = [f"tiers_{c}_" for c in range(self.build.engine.channels)]
-        self.near = [Near(self.dut, self.rng, self.now, prefix) for prefix in prefixes]
+        self.near, self.far = self._tiers()
         for near in self.near:  # after power-up the sidebands are arbitrary
             near.sidebands.update(dict.fromkeys(range(self.now.near_lines), 1))
-        self.far = [Far(self.dut, self.rng, self.now, prefix) for prefix in prefixes]
         return [*self.near, *self.far]
+
+    def _tiers(self) -> tuple[list[Near], list[Far]]:
+        prefixes = [f"tiers_{c}_" for c in range(self.build.engine.channels)]
+        near = [Near(self.dut, self.rng, self.now, f"{prefix}near_") for prefix in prefixes]
+        return near, [Far(self.dut, self.rng, self.now, f"{prefix}far_") for prefix in prefixes]
 
     def _keep(self, before: list[Memory]) -> None:
         """See `restart`."""
@@ -301,8 +305,3 @@ class TieredEnvironment(Environment):
             if errors != [len(scoreboard.refused), 0, 0, 0, 0]:
                 raise Difference(f"channel {c} counted errors: {errors}")
             check_contents(scoreboard.flat, self.near[c], self.far[c], scoreboard.poison)
-
-
-def environment_type(build: Build) -> type[Environment]:
-    """The type of the build's environment."""
-    return TieredEnvironment if build.ratio else Environment

@@ -75,13 +75,20 @@ class Refusing(Memory):
 class Near(Refusing):
     """Near memory with a sideband for each line."""
 
-    SIDEBAND = ("sideband",)
+    SIDEBAND: tuple[str, ...] = ("sideband",)
 
-    def __init__(self, dut: Any, rng: Random, config: FlatConfig, prefix: str = "") -> None:
+    def __init__(
+        self,
+        dut: Any,
+        rng: Random,
+        config: FlatConfig,
+        prefix: str = "near_",
+        habits: bool = False,
+    ) -> None:
         self.sidebands: dict[int, int] = {}
         self.code = SidebandCode(config.ratio)
         self.accesses = Accesses()
-        super().__init__(dut, f"{prefix}near_", rng, self.accesses)
+        super().__init__(dut, prefix, rng, self.accesses, habits)
         self._swept = range(config.near_lines)
         dedicated = config.dedicated_lines.start - config.near_lines
         self.store = Lines(lambda n: n if n < config.near_lines else n + dedicated)
@@ -121,7 +128,14 @@ class Near(Refusing):
 class Far(Refusing):
     """Far memory: far slot s of a set is line s L + set."""
 
-    def __init__(self, dut: Any, rng: Random, config: FlatConfig, prefix: str = "") -> None:
+    def __init__(
+        self,
+        dut: Any,
+        rng: Random,
+        config: FlatConfig,
+        prefix: str = "far_",
+        habits: bool = False,
+    ) -> None:
         self.accesses = Accesses()
-        super().__init__(dut, f"{prefix}far_", rng, self.accesses)
+        super().__init__(dut, prefix, rng, self.accesses, habits)
         self.store = Lines(lambda n: n + config.near_lines)
