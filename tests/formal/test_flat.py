@@ -48,9 +48,9 @@ ALLOCATOR = {
 }
 LISTS = {
     "an empty list has an operation": (r"(remains = waiting) & ~empties", r"\1"),
-    "which is next is not noted": (r"planes_0_2 \| _GEN_0", "planes_0_2"),
-    "the first of an empty list is not noted": (r"\| _GEN_2;", ";"),
-    "operations lose a bit": (r"planes_4 \| _GEN;", "planes_4;"),
+    "which is next is not noted": (r"planes_0_2 \| follows", "planes_0_2"),
+    "the first of an empty list is not noted": (r"\| _GEN_0;", ";"),
+    "operations lose a bit": (r"planes_4 \| newRequest;", "planes_4;"),
 }
 
 

@@ -6,15 +6,25 @@ import chisel3.util._
 
 /** A queue whose items are stored in a memory with a code ([[Secded]]).
   *
-  * Latency: two cycles. Throughput: one item per cycle. Holds `entries` + 1 items. `deq` is a register.
+  * Latency: two cycles, with `large` four. Throughput: one item per cycle. Holds `entries` + 1 items, with `large` two
+  * more. `deq` is a register.
   *
   * @param flow an item that finds the queue empty goes straight to the output register, in one cycle, and skips the
   *             memory
   * @param code false only in proofs of its users, since their solver cannot handle codes: a plain queue of one item
   *             less that replaces one with `flow`
+  * @param large the memory is block RAM, which answers late: two registers between it and the code, of which synthesis
+  *              makes the first the RAM's own
   */
-class ProtectedQueue[T <: Data](gen: T, entries: Int, flow: Boolean = false, code: Boolean = true) extends Module {
+class ProtectedQueue[T <: Data](
+    gen: T,
+    entries: Int,
+    flow: Boolean = false,
+    code: Boolean = true,
+    large: Boolean = false
+) extends Module {
   require(code || flow, "code: without one only in place of one with flow")
+  private val registers = if (large) ProtectedQueue.registers else 0
   val io = IO(new Bundle {
     val enq = Flipped(Decoupled(gen))
     val deq = Decoupled(gen)
@@ -26,7 +36,7 @@ class ProtectedQueue[T <: Data](gen: T, entries: Int, flow: Boolean = false, cod
     val fault = Output(new MemoryFault)
 
     /** Items in the queue. */
-    val count = Output(UInt(log2Ceil(entries + 2).W))
+    val count = Output(UInt(log2Ceil(entries + registers + 2).W))
 
     /** Flip one bit, or two, of the next item that is stored. */
     val inject = Flipped(Valid(Bool()))
@@ -42,20 +52,22 @@ class ProtectedQueue[T <: Data](gen: T, entries: Int, flow: Boolean = false, cod
     queue.io.enq.bits := code.encode(io.enq.bits.asUInt) ^ flip.io.flips
     io.enq.ready := queue.io.enq.ready
 
-    val (data, fault) = code.decode(queue.io.deq.bits)
+    val stages = Iterator.iterate[DecoupledIO[UInt]](queue.io.deq)(Queue(_, 1, pipe = true)).take(registers + 1).toSeq
+    val stored = stages.last
+    val (data, fault) = code.decode(stored.bits)
     val valid = RegInit(false.B)
     val free = io.deq.ready || !valid
-    val passes = if (flow) io.enq.valid && free && !queue.io.deq.valid else false.B
+    val passes = if (flow) io.enq.valid && free && !stages.map(_.valid).reduce(_ || _) else false.B
     queue.io.enq.valid := io.enq.valid && !passes
-    queue.io.deq.ready := free
-    val leaves = queue.io.deq.fire
+    stored.ready := free
+    val leaves = stored.fire
     valid := leaves || passes || (valid && !io.deq.ready)
     io.deq.valid := valid
     io.deq.bits := RegEnable(if (flow) Mux(passes, io.enq.bits.asUInt, data) else data, leaves || passes).asTypeOf(gen)
     val found = Mux(leaves, fault, 0.U.asTypeOf(fault))
     io.bad := RegEnable(found.uncorrected, leaves || passes)
     io.fault := RegNext(found, 0.U.asTypeOf(fault))
-    io.count := queue.io.count +& valid
+    io.count := queue.io.count +& PopCount(stages.tail.map(_.valid) :+ valid)
   }
 
   private def plain(): Unit = {
@@ -66,4 +78,10 @@ class ProtectedQueue[T <: Data](gen: T, entries: Int, flow: Boolean = false, cod
     io.fault := 0.U.asTypeOf(io.fault)
     io.count := queue.io.count
   }
+}
+
+object ProtectedQueue {
+
+  /** Registers behind the memory of a large queue, an item each. */
+  val registers: Int = 2
 }

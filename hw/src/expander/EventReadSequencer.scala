@@ -10,7 +10,7 @@ import chisel3.util._
   * request is decided and a read when it is accepted. If both come in the same cycle, the event is first.
   *
   * The loser is queued. A read was accepted in place of a request, so a free cycle for it comes when the earlier events
-  * have drained. While more than `undecided` entries are queued no read is accepted, so reads that take one cycle never
+  * have drained. While more than `undecided` entries wait no read is accepted, so reads that take one cycle never
   * slow the memory path. Longer reads (serial read-modify-write) can, and so can a rule load, which waits for them and
   * makes others wait: then `hold` stops the controller from accepting requests, and the queue has an entry for every
   * event that may still come. A read also waits for an acknowledgement, and then for the engine's queue to drain; the
@@ -45,7 +45,7 @@ class EventReadSequencer(p: ExpanderParams, undecided: Int) extends Module {
     val faults = Output(Vec(EventReadSequencer.memories.length, new MemoryFault))
     val inject = Flipped(Vec(EventReadSequencer.memories.length, Valid(Bool())))
   })
-  private val events = Module(new ProtectedQueue(new MemoryEvent(p.nemo), entries, flow = true))
+  private val events = Module(new ProtectedQueue(new MemoryEvent(p.nemo), entries, flow = true, large = true))
   events.io.enq.valid := io.event.valid
   events.io.enq.bits := io.event.bits
   assert(!io.event.valid || events.io.enq.ready, "an event was lost")
@@ -60,7 +60,8 @@ class EventReadSequencer(p: ExpanderParams, undecided: Int) extends Module {
       val eventsBefore = UInt(numberBits.W)
     },
     p.telemetryReads,
-    flow = true
+    flow = true,
+    large = true
   ))
   reads.io.enq.valid := io.read.valid
   reads.io.enq.bits.read := io.read.bits
@@ -72,14 +73,23 @@ class EventReadSequencer(p: ExpanderParams, undecided: Int) extends Module {
   io.first.read.bits := reads.io.deq.bits.read
   when(reads.io.bad) { io.first.read.bits.effect := false.B }
   reads.io.deq.ready := readFirst && io.first.read.ready
-  private val eventFirst = events.io.deq.valid && !readFirst
+  // A read that is on its way may come before the next event.
+  private val queuedReads = RegInit(0.U(log2Ceil(p.telemetryReads + 1).W))
+  private val readComes = queuedReads =/= 0.U && !reads.io.deq.valid
+  private val eventGoes = !readFirst && !readComes
+  private val eventFirst = events.io.deq.valid && eventGoes
   io.first.event.valid := eventFirst && !events.io.bad
   io.first.event.bits := events.io.deq.bits
-  events.io.deq.ready := !readFirst
+  events.io.deq.ready := eventGoes
   when(eventFirst) { issued := issued + 1.U }
+  queuedReads := queuedReads + io.read.valid - reads.io.deq.fire
+  private val queued = RegInit(0.U(log2Ceil(entries + p.telemetryReads + 4).W)) // events and reads
+  queued := queued + (io.event.valid +& io.read.valid) - (eventFirst +& reads.io.deq.fire)
 
-  io.open := events.io.count +& reads.io.count <= undecided.U
-  io.hold := RegNext(events.io.count > (undecided + 2 + spare).U, false.B)
+  // Entries in the registers behind the memory are on their way, not waiting.
+  private val most = undecided + ProtectedQueue.registers
+  io.open := queued <= most.U
+  io.hold := RegNext(arrived - issued > (most + 2 + spare).U, false.B)
   io.faults := VecInit(events.io.fault, reads.io.fault)
   events.io.inject := io.inject(0)
   reads.io.inject := io.inject(1)

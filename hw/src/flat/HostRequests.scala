@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.flat
 
-import anemone.bus.{Axi4Address, Axi4Params, Axi4WriteData, BurstAddress, RegisterSlice}
+import anemone.bus.{Axi4Address, Axi4Params, Axi4WriteData, BurstAddress, BurstMasks, RegisterSlice}
 import chisel3._
 import chisel3.util._
 
@@ -16,6 +16,14 @@ class HostBeat(p: Axi4Params) extends Bundle {
 
   /** Last beat of its burst. */
   val last = Bool()
+}
+
+/** A burst whose next beat is at `addr`. */
+private class HostBurst(p: Axi4Params) extends Bundle {
+  val id = UInt(p.idBits.W)
+  val addr = UInt(p.addressBits.W)
+  val len = UInt(p.lenBits.W)
+  val masks = new BurstMasks(p)
 }
 
 /** Puts the host's beats into one order, one beat per cycle: acceptance order, reads before writes that are accepted in
@@ -54,8 +62,17 @@ class HostRequests(p: Axi4Params) extends Module {
     port.ready := gated.ready && open
     RegisterSlice(gated)
   }
-  private val ar = slice(io.ar, !quiesced)
-  private val aw = slice(io.aw, !quiesced || addressLead < 0.S)
+  // Computed before the register slice, so a beat's address takes less time after it.
+  private def burst(transfer: Axi4Address): HostBurst = {
+    val burst = Wire(new HostBurst(p))
+    burst.id := transfer.id
+    burst.addr := transfer.addr
+    burst.len := transfer.len
+    burst.masks := BurstAddress.masks(transfer, p)
+    burst
+  }
+  private val ar = slice(io.ar.map(burst), !quiesced)
+  private val aw = slice(io.aw.map(burst), !quiesced || addressLead < 0.S)
   private val w = slice(io.w, !quiesced || addressLead > 0.S || inBurst)
   private val begins = io.w.fire && !inBurst
   when(io.w.fire) { inBurst := !io.w.bits.last }
@@ -76,17 +93,14 @@ class HostRequests(p: Axi4Params) extends Module {
 
     /** Remaining beats of the burst. */
     val left = Reg(UInt((p.lenBits + 1).W))
-    val transfer = Reg(new Axi4Address(p))
+    val rest = Reg(new HostBurst(p))
   }
   private val (reading, writing) = (new Burst, new Burst)
   private val continues = writing.open && w.valid
   private val busy = reading.open || continues
   private val write = !reading.open && (continues || order(0))
-  private val current = Mux(
-    reading.open,
-    reading.transfer,
-    Mux(continues, writing.transfer, Mux(order(0), aw.bits, ar.bits))
-  )
+  private val current =
+    Mux(busy, Mux(reading.open, reading.rest, writing.rest), Mux(order(0), aw.bits, ar.bits))
   private val left = Mux(reading.open, reading.left, Mux(continues, writing.left, current.len +& 1.U))
   private val last = left === 1.U
   starts := io.beat.fire && !busy
@@ -109,9 +123,9 @@ class HostRequests(p: Axi4Params) extends Module {
 
   for ((burst, selected) <- Seq(reading -> !write, writing -> write)) when(io.beat.fire && selected) {
     burst.open := !last
-    burst.transfer := current
     burst.left := left - 1.U
-    burst.transfer.addr := BurstAddress.next(current, current.addr, p)
+    burst.rest := current
+    burst.rest.addr := BurstAddress.next(current.masks, current.addr)
   }
   io.busy := ar.valid || aw.valid || w.valid || reading.open || writing.open
 }

@@ -138,11 +138,11 @@ class LinePort(p: FlatParams, sidebandBits: Int) extends Module {
   reads.io.issued.valid := io.axi.ar.fire
   reads.io.issued.bits := io.axi.ar.bits.id
   reads.io.id := io.axi.r.bits.id
-  reads.io.answered := io.axi.r.fire && readExpected
+  reads.io.arrives := io.axi.r.fire && io.axi.r.bits.last
   writes.io.issued.valid := io.axi.aw.fire
   writes.io.issued.bits := io.axi.aw.bits.id
   writes.io.id := io.axi.b.bits.id
-  writes.io.answered := io.axi.b.fire && writeExpected
+  writes.io.arrives := io.axi.b.fire
   private val outstanding = reads.io.busy || writes.io.busy
   private val answered = io.axi.r.fire || io.axi.b.fire
   idleCycles := Mux(draining && !answered, idleCycles + 1.U, 0.U)

@@ -7,7 +7,9 @@ import chisel3.util._
 
 /** Operations of each MSHR in request order: one linked list per MSHR.
   *
-  * `head` and `op` are combinational. A push and a pop in the same cycle may be of the same MSHR.
+  * A push is carried out one cycle later: the MSHR is then already `waiting`, and its operation can be read from the
+  * next cycle on. So can the next operation after a pop. `head` and `op` are combinational. A push and a pop in the
+  * same cycle may be of the same MSHR.
   */
 class MshrOpLists(p: FlatParams) extends Module {
   val io = IO(new Bundle {
@@ -31,25 +33,30 @@ class MshrOpLists(p: FlatParams) extends Module {
     val op = Output(new SwapOp(p))
   })
   private val waiting = RegInit(0.U(p.mshrs.W))
+  private val lasts = RegInit(0.U(p.requests.W)) // requests of the last operations; of empty lists too
   private val (heads, tails) = (new BitSlicedCam(p.mshrs, p.requestBits), new BitSlicedCam(p.mshrs, p.requestBits))
   private val nexts = new BitSlicedCam(p.requests, p.requestBits)
   private val ops = new BitSlicedCam(p.requests, (new SwapOp(p)).getWidth)
 
-  private val pushes = OneHot.onlyIf(io.push.valid, UIntToOH(io.push.bits.mshr, p.mshrs))
-  private val newRequest = UIntToOH(io.push.bits.request, p.requests)
-  private val poppedRequest = OHToUInt(io.pop.bits.request)
-  private val wasLast = tails(io.pop.bits.mshr) === poppedRequest
+  private val push = RegNext(io.push.bits)
+  private val pushes = RegNext(OneHot.onlyIf(io.push.valid, UIntToOH(io.push.bits.mshr, p.mshrs)), 0.U)
+  private val newRequest = OneHot.onlyIf(RegNext(io.push.valid, false.B), UIntToOH(push.request, p.requests))
   private val pops = OneHot.onlyIf(io.pop.valid, io.pop.bits.mshr)
+  private val wasLast = (lasts & io.pop.bits.request).orR
   private val empties = OneHot.onlyIf(wasLast, pops)
   private val remains = waiting & ~empties
   waiting := remains | pushes
 
-  ops.write(OneHot.onlyIf(io.push.valid, newRequest) -> io.push.bits.op.asUInt)
-  nexts.write(OneHot.onlyIf((pushes & remains).orR, UIntToOH(tails(pushes), p.requests)) -> io.push.bits.request)
-  tails.write(pushes -> io.push.bits.request)
-  heads.write((pops & ~empties) -> nexts(io.pop.bits.request), (pushes & ~remains) -> io.push.bits.request)
+  // The list has operations before this one: (pushes & remains).orR, its terms computed at the same time.
+  private val joins = (pushes & waiting).orR && !(wasLast && (pushes & pops).orR)
+  private val follows = OneHot.onlyIf(joins, UIntToOH(tails(pushes), p.requests))
+  lasts := (lasts & ~follows) | newRequest
+  ops.write(newRequest -> push.op.asUInt)
+  nexts.write(follows -> push.request)
+  tails.write(pushes -> push.request)
+  heads.write((pops & ~empties) -> nexts(io.pop.bits.request), (pushes & ~remains) -> push.request)
 
-  io.waiting := waiting
+  io.waiting := waiting | pushes
   io.head := heads(io.select)
   io.op := ops(io.request).asTypeOf(new SwapOp(p))
 }

@@ -40,8 +40,8 @@ class Lookup(p: FlatParams) extends Bundle {
   *
   * A write to a dedicated line skips the near read, and its MSHR is not shared until the line is written.
   *
-  * Latency: the near read is issued in the cycle of the request, and the lookup appears two cycles later. Near responds
-  * in request order because all these reads have one id.
+  * Latency: the near read is issued in the cycle of the request, and the lookup appears four cycles later, as near's
+  * response does at the earliest if near takes two. Near responds in request order because all these reads have one id.
   */
 class NearLookup(p: FlatParams) extends Module {
   val io = IO(new Bundle {
@@ -53,7 +53,7 @@ class NearLookup(p: FlatParams) extends Module {
     val fault = Output(new MemoryFault)
     val inject = Flipped(Valid(Bool()))
   })
-  private val lookups = Module(new ProtectedQueue(new Lookup(p), p.requests))
+  private val lookups = Module(new ProtectedQueue(new Lookup(p), p.requests, large = true))
   private val request = io.in.bits
   private val mapped = request.mapped
   private val skipLookup = mapped.dedicated && request.write

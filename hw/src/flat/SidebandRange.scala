@@ -132,7 +132,7 @@ class SidebandRange(p: FlatParams, nearBits: Int, below: Axi4Params, reads: Int 
   writes.io.issued.valid := aw.fire && writing && !wordNext
   writes.io.issued.bits := io.near.aw.bits.id
   writes.io.id := b.bits.id
-  writes.io.answered := io.near.b.fire
+  writes.io.arrives := io.near.b.fire
   private val awaited = open && writes.io.expected
   io.near.b.valid := b.valid && awaited && !first(mshr)
   io.near.b.bits := b.bits

@@ -34,8 +34,10 @@ class SwapPolicy(p: FlatParams) extends Module {
   when(io.miss) { misses := Mux(nthOfChannel, 1.U, misses + 1.U) }
   when(changes) { misses := 1.U }
 
-  private val consecutive = Mux(io.countedTag === io.tag, io.count + 1.U, 1.U)
-  private val nthOfLine = consecutive >= n
+  // Compared before it is incremented.
+  private val before = Mux(io.countedTag === io.tag, io.count, 0.U)
+  private val consecutive = before + 1.U
+  private val nthOfLine = before >= RegNext(io.config.n - 1.U)
   io.swap := MuxLookup(code, true.B)(Seq(nth.U -> nthOfLine, oneIn.U -> nthOfChannel, never.U -> false.B))
   io.storesCount := code === nth.U && !nthOfLine
   io.nextCount := Mux(io.swap, 0.U, Mux(io.storesCount, consecutive, io.count))

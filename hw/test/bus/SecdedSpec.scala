@@ -97,9 +97,9 @@ class SecdedSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   behavior of "ProtectedQueue"
 
-  for (flow <- Seq(false, true))
-    it should s"keep order and contents, an item a cycle, and flip what it is told to, once, flow $flow" in {
-      test(new ProtectedQueue(UInt(20.W), 16, flow)) { dut =>
+  for ((flow, large) <- Seq((false, false), (true, false), (true, true)))
+    it should s"keep order and contents, an item a cycle, and flip what it is told to, once: flow $flow, large $large" in {
+      test(new ProtectedQueue(UInt(20.W), 16, flow, large = large)) { dut =>
         val waiting = scala.collection.mutable.Queue[BigInt]()
         var (items, corrected) = (0, 0)
         for (cycle <- 0 until 600) {
@@ -109,7 +109,7 @@ class SecdedSpec extends AnyFlatSpec with ChiselScalatestTester {
           dut.io.enq.bits.poke(word)
           dut.io.inject.valid.poke(cycle % 100 == 50)
           dut.io.inject.bits.poke(false)
-          dut.io.deq.ready.poke(random.nextInt(3) > 0 || cycle > 500)
+          dut.io.deq.ready.poke(random.nextInt(3) > 0 || cycle > 560)
           if (dut.io.deq.valid.peekBoolean() && dut.io.deq.ready.peekBoolean()) {
             dut.io.deq.bits.expect(waiting.dequeue())
             items += 1
@@ -136,6 +136,7 @@ class SecdedSpec extends AnyFlatSpec with ChiselScalatestTester {
           dut.clock.step()
         }
         dut.io.enq.valid.poke(false)
+        if (large) dut.clock.step(2)
         dut.io.deq.valid.expect(true)
         dut.io.bad.expect(!flow)
         dut.io.deq.ready.poke(true)

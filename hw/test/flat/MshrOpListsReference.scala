@@ -26,11 +26,14 @@ class MshrOpListsReference(p: FlatParams) extends Module {
   private val judged = JudgedRun()
   private val watched = RegEnable(io.watched, reset.asBool)
 
-  // A request has one operation at a time; only the head of a list is popped.
+  // A request has one operation at a time; only the head of a list is popped, from a cycle after it is waiting on.
   private val used = RegInit(0.U(p.requests.W))
   private val pushes = io.push.valid && !used(io.push.bits.request)
   private val from = UIntToOH(io.from, p.mshrs)
-  private val pops = io.pop && lists.io.waiting(io.from)
+  private val popped = WireInit(0.U(p.mshrs.W))
+  private val readable = lists.io.waiting & RegNext(lists.io.waiting & ~popped, 0.U)
+  private val pops = io.pop && readable(io.from)
+  when(pops) { popped := from }
   lists.io.push := io.push
   lists.io.push.valid := pushes
   lists.io.select := from

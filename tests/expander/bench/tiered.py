@@ -59,6 +59,9 @@ def random_config(rng: Random, build: Build) -> FlatConfig:
     return any_config(rng, (1 << (size.address_bits - 6)) // size.channels, build.ratio, dedicated)
 
 
+MEMORY = 3  # cycles that what is first may take to leave the memory of its queue
+
+
 class TieredLockstep(Lockstep):
     """Events come when their accesses are decided, in the order in which the controller took the
     requests. Like telemetry reads, they wait for everything before them.
@@ -80,6 +83,7 @@ class TieredLockstep(Lockstep):
         """A reset that ends before cycle t."""
         super().restart(t, windows)
         self._orders: list[deque[Any]] = [deque() for _ in self.slots]
+        self._late = [0 for _ in self.slots]
 
     @property
     def idle(self) -> bool:
@@ -91,7 +95,11 @@ class TieredLockstep(Lockstep):
         self.cover["tiered/held"] += self._held[c]()
         # An event of this cycle has its turn in the next cycle or later.
         event = read = line = None
-        if order and (order[0][0] or not (hold or slots.reserved or slots.waiting)):
+        seen = self._event[c](), self._read[c]() and self._ready[c]()
+        due = order and (order[0][0] or not (hold or slots.reserved or slots.waiting))
+        late = due and not any(seen) and self._late[c] < MEMORY
+        self._late[c] = self._late[c] + 1 if late else 0
+        if due and not late:
             event, read, line = order.popleft()
             if event:
                 self.cover["tiered/event behind reads"] += bool(order and order[0][1])
@@ -104,7 +112,6 @@ class TieredLockstep(Lockstep):
         if beat and beat.line and (target := self._target(beat.line)):
             self.cover["tiered/read behind events"] += bool(order)
             order.append((None, target, beat.line))
-        seen = self._event[c](), self._read[c]() and self._ready[c]()
         if seen != (event is not None, read is not None):
             raise Difference(f"cycle {t}: channel {c}: event, read are {seen}: {event}, {read}")
         if event:

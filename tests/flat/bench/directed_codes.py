@@ -59,7 +59,7 @@ SETUPS = [
         "near",
         "answer",
         near=7,
-        in_registers=1,
+        in_registers=3,
     ),
     Setup(
         FaultMemory.FETCHES,
@@ -67,7 +67,7 @@ SETUPS = [
         "far",
         "ar_ready",
         far=7,
-        in_registers=2,
+        in_registers=4,
     ),
     Setup(FaultMemory.LEAVING_ANSWERS, "responses.out.queue", "master", "r", near=8),
     Setup(FaultMemory.LEAVING_LINES, NEAR_LINES, "near", "aw_ready", near=8, writes=True),
