@@ -22,7 +22,7 @@ from anemone.hardware.geometry import LINE_BYTES, Geometry
 from anemone.tiering import near
 from anemone.trace import Trace
 
-# Cycles of a read hit in addition to near memory's latency: the gate, and docs/performance.md's bar.
+# Cycles a read hit adds to near memory's latency: the gate, and the bar of docs/performance.md.
 HIT_CEILING, HIT_GOAL = 7, 6
 STREAM_BAR, FAR_BAR, LIMIT_BAR = 0.95, 0.90, 0.90
 RTL_BAR, GOLDEN_BAR, OUTCOMES_BAR = 300_000, 20_000_000, 30_000_000  # accesses/s
