@@ -106,7 +106,7 @@ static void refusals(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mock->flat[0][POLICY] | mock->flat[0][NEAR] | mock->flat[0][END], 0);
 }
 
-/* A start that the device refuses leaves the sizes to be changed, and is not repeated after a reset. */
+/* A start that the device refuses: sizes may be changed, and no reset repeats it. */
 static void a_refused_start(struct kunit *test)
 {
 	struct mock *mock = flat_new(test);
