@@ -39,9 +39,9 @@ class NotifyStage(p: NemoParams) extends Module {
   )
 
   // The highest bit of each byte has the byte's result; bytes outside the counter are equal.
-  private val topMask = CounterWidth.topBits(io.updated.bits.byteMask, p)
+  private val counterMask = CounterWidth.spread(io.updated.bits.byteMask, p)
   private val (wordGreater, wordEqual) =
-    joined(p.byteBits, p.wordBits, RegNext(greater & topMask), RegNext(equal | (~topMask).asUInt))
+    joined(p.byteBits, p.wordBits, RegNext(greater & counterMask), RegNext(equal | (~counterMask).asUInt))
   private val predicateStage2 = RegNext(predicate, Predicate.None.U)
   private def isOneOf(predicates: Int*): Bool = predicates.map(predicateStage2 === _.U).reduce(_ || _)
   private val orEqual = isOneOf(Predicate.Equal, Predicate.GreaterEqual, Predicate.Less)

@@ -20,12 +20,13 @@ class CarryMux(p: NemoParams) extends RawModule {
   /** By byte; zero, if not inverted, where the counter ends with the word. */
   val byteCarry = IO(Output(UInt(p.wordBytes.W)))
 
-  byteCarry := inverted(VecInit.tabulate(p.wordBytes) { k =>
-    MuxLookup(select, true.B)(CarryMux.codes(p).map { case (level, code) =>
-      val lastByte = CarryMux.lastByte(k, level)
-      code.U -> (if (lastByte < p.wordBytes - 1) carries(lastByte) else false.B)
-    })
-  }.asUInt)
+  private def at(level: Int): UInt = VecInit.tabulate(p.wordBytes) { k =>
+    val lastByte = CarryMux.lastByte(k, level)
+    if (lastByte < p.wordBytes - 1) carries(lastByte) else false.B
+  }.asUInt
+  byteCarry := inverted(MuxLookup(select, Fill(p.wordBytes, 1.U))(CarryMux.codes(p).map { case (level, code) =>
+    code.U -> at(level)
+  }))
   private def inverted(carries: UInt): UInt = invert.fold(carries)(carries ^ Fill(p.wordBytes, _))
 }
 

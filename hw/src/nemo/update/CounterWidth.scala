@@ -40,18 +40,17 @@ object CounterWidth {
     select(width, p)(w => (0 until (p.wordBytes >> w)).map(k => 1 << (((k + 1) << w) - 1)).sum.U(p.wordBytes.W))
 
   /** Moves each byte's bit to the lowest bit of the byte. It does so in halving steps, which are wires in hardware and
-    * a few word operations in a simulator.
+    * a few word operations in a simulator. The word is named so that firtool keeps the steps, instead of a concatenation
+    * of the bits.
     */
-  private def lowBits(bytes: UInt, p: NemoParams): UInt =
-    Iterator.iterate(p.wordBytes / 2)(_ / 2).takeWhile(_ > 0).foldLeft(Cat(0.U((p.wordBits - p.wordBytes).W), bytes)) {
-      (word, half) =>
-        val group = (BigInt(1) << half) - 1
-        val kept = (0 until p.wordBytes / half).map(k => group << (k * half * p.byteBits)).sum
-        (word | (word << (half * (p.byteBits - 1)))(p.wordBits - 1, 0)) & kept.U(p.wordBits.W)
+  private def lowBits(bytes: UInt, p: NemoParams): UInt = {
+    val word = dontTouch(WireDefault(bytes.pad(p.wordBits)))
+    Iterator.iterate(p.wordBytes / 2)(_ / 2).takeWhile(_ > 0).foldLeft[UInt](word) { (word, half) =>
+      val group = (BigInt(1) << half) - 1
+      val kept = (0 until p.wordBytes / half).map(k => group << (k * half * p.byteBits)).sum
+      (word | (word << (half * (p.byteBits - 1)))(p.wordBits - 1, 0)) & kept.U(p.wordBits.W)
     }
-
-  /** The highest bit of each selected byte. */
-  def topBits(bytes: UInt, p: NemoParams): UInt = (lowBits(bytes, p) << (p.byteBits - 1))(p.wordBits - 1, 0)
+  }
 
   /** All bits of each selected byte. */
   def spread(bytes: UInt, p: NemoParams): UInt =

@@ -93,19 +93,23 @@ class OperandStage(p: NemoParams) extends Module {
       (digit && !shiftByte(i), digit === shiftByte(i))
     }
   }
-  private val (aboveThreshold, atThreshold) = Seq.tabulate(p.wordBytes) { byte =>
-    digits.zipWithIndex.foldLeft((false.B, true.B)) { case ((aboveThreshold, atThreshold), (digit, i)) =>
-      val (greater, equal) = digit((byte >> i) & 1)
-      (greater || (equal && aboveThreshold), equal && atThreshold)
+  // In words of a bit a byte, which are the same gates as single bits and a few operations in a simulator.
+  private def ofBytes(digit: Seq[Bool], i: Int): UInt = digit.zipWithIndex.map { case (holds, bit) =>
+    Mux(holds, (0 until p.wordBytes).filter(k => (k >> i & 1) == bit).map(BigInt(1) << _).sum.U(p.wordBytes.W), 0.U)
+  }.reduce(_ | _)
+  private val allBytes = Fill(p.wordBytes, 1.U)
+  private val (aboveThreshold, atThreshold) =
+    digits.zipWithIndex.foldLeft((0.U(p.wordBytes.W), allBytes)) { case ((above, at), (digit, i)) =>
+      val (greater, equal) = (ofBytes(digit.map(_._1), i), ofBytes(digit.map(_._2), i))
+      (greater | (equal & above), equal & at)
     }
-  }.unzip
   private val fillOnes =
-    RegNext(Mux(isShift, VecInit(aboveThreshold).asUInt & byteMask, Fill(p.wordBytes, control.subtract)))
-  private val isThresholdByte = Mux(isShift, VecInit(atThreshold).asUInt & byteMask, 0.U)
-  private val bitsAbove = VecInit.tabulate(p.byteBits)(_.U >= shiftBit).asUInt
-  private val thresholdBits = Mux(shiftRight, Reverse(bitsAbove), bitsAbove)
-  private def byBytes(byte: Int => UInt): UInt = VecInit.tabulate(p.wordBytes)(byte).asUInt
-  private val thresholdBytes = byBytes(k => RegNext(Mux(isThresholdByte(k), thresholdBits, 0.U(p.byteBits.W))))
+    RegNext(Mux(isShift, aboveThreshold & byteMask, Fill(p.wordBytes, control.subtract)))
+  private val isThresholdByte = Mux(isShift, atThreshold & byteMask, 0.U)
+  private val allBits = Fill(p.byteBits, 1.U)
+  private val thresholdBits = Mux(shiftRight, allBits >> shiftBit, (allBits << shiftBit)(p.byteBits - 1, 0))
+  private val thresholdBytes =
+    VecInit.tabulate(p.wordBytes)(k => RegNext(Mux(isThresholdByte(k), thresholdBits, 0.U(p.byteBits.W)))).asUInt
   private val (effect, others) =
     sourceSelect.zip(io.operands).map { case (f, operand) => RegNext(Mux(f && !isShift, operand, 0.U)) }.splitAt(1)
 
@@ -140,7 +144,9 @@ class OperandStage(p: NemoParams) extends Module {
   io.result.guardsB := RegNext(topBytes & isDifference)
   private val (zeroCode, disabledCode) = (RegNext(control.zeroCode), RegNext(control.disabledCode))
   for (i <- 0 until 2) {
-    io.result.codes(i) := RegNext(byBytes(k => Mux(byteMaskStage3(k), zeroCode(i), disabledCode(i))))
+    io.result.codes(i) := RegNext(
+      (Fill(p.wordBytes, zeroCode(i)) & byteMaskStage3) | (Fill(p.wordBytes, disabledCode(i)) & ~byteMaskStage3)
+    )
     io.result.codeFlips(i) := delay2(control.codeFlips(i))
   }
   private val (fromCounter, always) = (RegNext(control.fromCounter), RegNext(control.always))

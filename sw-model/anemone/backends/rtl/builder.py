@@ -33,7 +33,9 @@ VERILATOR_FLAGS = (
 # Codes and parities of memories are 900 parities of words a cycle. With an instruction that counts
 # ones each is two instructions; every x86-64 processor since 2008 has it.
 ONES = " -mpopcnt" if platform.machine() == "x86_64" else ""
-HOT, COLD = f"-O2{ONES}", "-O0"  # for code that runs every cycle, and for code that runs once
+# No vectors: a few neighbouring words cost more to pack than they save (docs/performance.md).
+HOT = f"-O2 -fno-tree-vectorize{ONES}"  # for code that runs every cycle
+COLD = "-O0"  # for code that runs once
 PIECES = ("--output-split", "5000", "--output-split-cfuncs", "2500")
 # Without optimisation one file compiles faster, because Verilator's headers are read only once.
 ONE_PIECE = ("--output-split", "0")
