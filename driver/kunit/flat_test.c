@@ -107,7 +107,7 @@ static void refusals(struct kunit *test)
 }
 
 /* A start that the device refuses: sizes may be changed, and no reset repeats it. */
-static void a_refused_start(struct kunit *test)
+static void start_that_the_device_refuses(struct kunit *test)
 {
 	struct mock *mock = flat_new(test);
 
@@ -207,7 +207,7 @@ static void visibility(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE(settings),
 	KUNIT_CASE(refusals),
-	KUNIT_CASE(a_refused_start),
+	KUNIT_CASE(start_that_the_device_refuses),
 	KUNIT_CASE(started),
 	KUNIT_CASE(counters),
 	KUNIT_CASE(untrusted),
