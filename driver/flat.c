@@ -26,7 +26,18 @@ static u32 anemone_flat_offset(struct device_attribute *attr)
 	return ANEMONE_FLAT(anemone_flat_attr(attr)->channel) + anemone_flat_attr(attr)->offset;
 }
 
-/* -EBUSY: the device samples these at the start; only the policy can change later. */
+/* Whether the device has refused to start, for sizes that do not fit. */
+static bool anemone_flat_refused(struct anemone_controller *ctl, unsigned int channel)
+{
+	u64 status = anemone_hw_read(&ctl->hw, ANEMONE_FLAT(channel) + ANEMONE_FLAT_STATUS);
+
+	return !ANEMONE_GET(FLAT_STATUS_STARTED, status);
+}
+
+/*
+ * -EBUSY: the device samples these at the start; only the policy can change later. -EINVAL: it does
+ * not start with these sizes, which can be changed then.
+ */
 static int anemone_flat_write(struct device *dev, struct device_attribute *attr, u32 offset,
 			      u64 value)
 {
@@ -42,6 +53,10 @@ static int anemone_flat_write(struct device *dev, struct device_attribute *attr,
 	if (!err) {
 		saved[offset / 8] = value;
 		anemone_hw_write(&ctl->hw, ANEMONE_FLAT(channel) + offset, value);
+		if (offset == ANEMONE_FLAT_CONTROL && anemone_flat_refused(ctl, channel)) {
+			saved[offset / 8] = 0;
+			err = -EINVAL;
+		}
 	}
 	mutex_unlock(&ctl->lock);
 	return err;

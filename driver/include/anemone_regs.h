@@ -365,7 +365,7 @@
 
 /* Sets (near lines) of the channel. This register and the next two are sampled at the start. */
 #define ANEMONE_FLAT_NEAR_LINES 0x00
-/* Lines of 64 B, 1 or more; with 0 the start never completes. */
+/* Lines of 64 B, 1 or more; with 0 a start has no effect. */
 #define ANEMONE_FLAT_NEAR_LINES_LINES_SHIFT 0
 #define ANEMONE_FLAT_NEAR_LINES_LINES_MASK 0x00007fffffffffffULL
 
@@ -395,7 +395,8 @@
 #define ANEMONE_FLAT_CONTROL 0x20
 /*
  * Accept requests, which wait until then; after power-up near memory is initialised first.
- * Lasts until a reset.
+ * Lasts until a reset. No effect, and started stays 0, if near_lines is 0 or the sizes do
+ * not fit the memories.
  */
 #define ANEMONE_FLAT_CONTROL_START_SHIFT 0
 #define ANEMONE_FLAT_CONTROL_START_MASK 0x0000000000000001ULL

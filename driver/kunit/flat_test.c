@@ -106,6 +106,20 @@ static void refusals(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mock->flat[0][POLICY] | mock->flat[0][NEAR] | mock->flat[0][END], 0);
 }
 
+/* A start that the device refuses: sizes may be changed, and no reset repeats it. */
+static void a_refused_start(struct kunit *test)
+{
+	struct mock *mock = flat_new(test);
+
+	KUNIT_EXPECT_EQ(test, stored(test, mock, 0, "mode", "start"), -EINVAL);
+	mock_reset(mock);
+	KUNIT_ASSERT_EQ(test, anemone_controller_restart(mock->ctl, MOCK_REGION_BYTES), 0);
+	KUNIT_EXPECT_GT(test, stored(test, mock, 0, "near_lines", "512"), 0);
+	KUNIT_EXPECT_STREQ(test, shown(test, mock, 0, "mode"), "stopped");
+	KUNIT_EXPECT_GT(test, stored(test, mock, 0, "mode", "start"), 0);
+	KUNIT_EXPECT_STREQ(test, shown(test, mock, 0, "mode"), "sweeping");
+}
+
 /* After the start only the policy changes; a reset restores all registers, the start last. */
 static void started(struct kunit *test)
 {
@@ -154,6 +168,7 @@ static void untrusted(struct kunit *test)
 	struct mock *mock = flat_new(test);
 
 	KUNIT_EXPECT_EQ(test, find(test, 1, "untrusted_set")->attr.mode, 0600);
+	KUNIT_EXPECT_GT(test, stored(test, mock, 1, "near_lines", "512"), 0);
 	KUNIT_EXPECT_GT(test, stored(test, mock, 1, "mode", "start"), 0);
 	mock->flat[1][STATUS] |= ANEMONE_FLAT_STATUS_READY_MASK;
 	mock->flat[1][UNTRUSTED_SET] = 0x12; /* was valid, and was rearmed */
@@ -192,6 +207,7 @@ static void visibility(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE(settings),
 	KUNIT_CASE(refusals),
+	KUNIT_CASE(a_refused_start),
 	KUNIT_CASE(started),
 	KUNIT_CASE(counters),
 	KUNIT_CASE(untrusted),

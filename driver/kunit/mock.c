@@ -181,7 +181,7 @@ static void write_flat(struct mock *mock, u32 offset, u64 value)
 	registers[offset % 0x100 / 8] = value;
 	if (offset % 0x100 != ANEMONE_FLAT_CONTROL)
 		return;
-	if (value & ANEMONE_FLAT_CONTROL_START_MASK)
+	if (value & ANEMONE_FLAT_CONTROL_START_MASK && registers[ANEMONE_FLAT_NEAR_LINES / 8])
 		registers[ANEMONE_FLAT_STATUS / 8] |= ANEMONE_FLAT_STATUS_STARTED_MASK;
 	if (value & ANEMONE_FLAT_CONTROL_REPAIR_MASK)
 		registers[ANEMONE_FLAT_STATUS / 8] |= ANEMONE_FLAT_STATUS_REPAIRING_MASK;

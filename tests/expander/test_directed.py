@@ -13,7 +13,7 @@ DIRECTED = Directed(
         "directed_order": ["x2"],
         "directed_quiesce": ["x2"],
         "directed_quiesce_tiered": ["tiered"],
-        "directed_quiesce_board": ["board", "agilex"],
+        "directed_quiesce_board": ["board", "agilex", "flatboard"],
         "directed_acknowledge": ["x2"],
         "directed_backlog": ["x2"],
         "directed_region": ["x2"],

@@ -29,7 +29,10 @@ def test_a_read_returns_what_was_last_written(controller: Path, tmp_path: Path) 
 
 
 MUTANTS = {
-    "a request sees the tags before the swap": (r"(writesSet =\s*)decides & ~fails", r"\g<1>1'h0"),
+    "a request sees the tags before the swap": (
+        r"(writesSet =\s*)decides & ~checked_fails",
+        r"\g<1>1'h0",
+    ),
     "an MSHR is free while a request waits for it": (r"io_idle & ~undecided", "io_idle"),
 }
 

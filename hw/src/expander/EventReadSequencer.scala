@@ -26,7 +26,6 @@ import chisel3.util._
 class EventReadSequencer(p: ExpanderParams, undecided: Int) extends Module {
   private val spare = if (p.nemo.features.acknowledges) 2 * AcknowledgeUnit.slots(p.nemo) else 0
   private val entries = EventReadSequencer.entries(undecided) + spare
-  private val numberBits = log2Ceil(entries) + 1
   val io = IO(new Bundle {
     val event = Flipped(Valid(new MemoryEvent(p.nemo)))
 
@@ -45,51 +44,61 @@ class EventReadSequencer(p: ExpanderParams, undecided: Int) extends Module {
     val faults = Output(Vec(EventReadSequencer.memories.length, new MemoryFault))
     val inject = Flipped(Vec(EventReadSequencer.memories.length, Valid(Bool())))
   })
-  private val events = Module(new ProtectedQueue(new MemoryEvent(p.nemo), entries, flow = true, large = true))
+  // Each item is stored with the number of the other kind that came before it, and goes when so many have gone.
+  private val eventsCame, eventsGone = RegInit(0.U((log2Ceil(entries) + 2).W))
+  private val readsCame, readsGone = RegInit(0.U((log2Ceil(p.telemetryReads) + 2).W))
+  private def gone(before: UInt, gone: UInt): Bool = (gone - before).head(1) === 0.U
+  private val events = Module(new ProtectedQueue(
+    new Bundle {
+      val event = new MemoryEvent(p.nemo)
+      val readsBefore = chiselTypeOf(readsCame)
+    },
+    entries,
+    flow = true,
+    large = true
+  ))
   events.io.enq.valid := io.event.valid
-  events.io.enq.bits := io.event.bits
+  events.io.enq.bits.event := io.event.bits
+  events.io.enq.bits.readsBefore := readsCame
   assert(!io.event.valid || events.io.enq.ready, "an event was lost")
-
-  // Each read stores the number of events that came before it.
-  private val arrived, issued = RegInit(0.U(numberBits.W))
-  private val arrivedNow = arrived + io.event.valid
-  arrived := arrivedNow
   private val reads = Module(new ProtectedQueue(
     new Bundle {
       val read = new LineRead(p.nemo)
-      val eventsBefore = UInt(numberBits.W)
+      val eventsBefore = chiselTypeOf(eventsCame)
     },
     p.telemetryReads,
     flow = true,
     large = true
   ))
+  private val eventsCameNow = eventsCame + io.event.valid
+  eventsCame := eventsCameNow
+  readsCame := readsCame + io.read.valid
   reads.io.enq.valid := io.read.valid
   reads.io.enq.bits.read := io.read.bits
-  reads.io.enq.bits.eventsBefore := arrivedNow
+  reads.io.enq.bits.eventsBefore := eventsCameNow
   assert(!io.read.valid || reads.io.enq.ready, "a telemetry read was lost")
 
-  private val readFirst = reads.io.deq.valid && (reads.io.deq.bits.eventsBefore === issued || reads.io.bad)
+  // An item whose number is lost does not wait for it.
+  private val readFirst =
+    reads.io.deq.valid && (gone(reads.io.deq.bits.eventsBefore, eventsGone) || reads.io.bad)
   io.first.read.valid := readFirst
   io.first.read.bits := reads.io.deq.bits.read
   when(reads.io.bad) { io.first.read.bits.effect := false.B }
   reads.io.deq.ready := readFirst && io.first.read.ready
-  // A read that is on its way may come before the next event.
-  private val queuedReads = RegInit(0.U(log2Ceil(p.telemetryReads + 1).W))
-  private val readComes = queuedReads =/= 0.U && !reads.io.deq.valid
-  private val eventGoes = !readFirst && !readComes
+  when(reads.io.deq.fire) { readsGone := readsGone + 1.U }
+  private val eventGoes = !readFirst && (gone(events.io.deq.bits.readsBefore, readsGone) || events.io.bad)
   private val eventFirst = events.io.deq.valid && eventGoes
   io.first.event.valid := eventFirst && !events.io.bad
-  io.first.event.bits := events.io.deq.bits
+  io.first.event.bits := events.io.deq.bits.event
   events.io.deq.ready := eventGoes
-  when(eventFirst) { issued := issued + 1.U }
-  queuedReads := queuedReads + io.read.valid - reads.io.deq.fire
+  when(eventFirst) { eventsGone := eventsGone + 1.U }
   private val queued = RegInit(0.U(log2Ceil(entries + p.telemetryReads + 4).W)) // events and reads
   queued := queued + (io.event.valid +& io.read.valid) - (eventFirst +& reads.io.deq.fire)
 
   // Entries in the registers behind the memory are on their way, not waiting.
   private val most = undecided + ProtectedQueue.registers
   io.open := queued <= most.U
-  io.hold := RegNext(arrived - issued > (most + 2 + spare).U, false.B)
+  io.hold := RegNext(eventsCame - eventsGone > (most + 2 + spare).U, false.B)
   io.faults := VecInit(events.io.fault, reads.io.fault)
   events.io.inject := io.inject(0)
   reads.io.inject := io.inject(1)

@@ -38,8 +38,9 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   /** By host, and within a host by channel. */
   val upstream = IO(Vec(p.hosts * nemo.channels, Flipped(new Axi4Pins(p.hostPort))))
 
-  /** By channel; on a board in flat memory mode near, then far. */
   private val tiersOnBoard = p.flat.isDefined && p.adapter
+
+  /** By channel; on a board in flat memory mode near, then far. */
   val downstream = Option.when(p.flat.isEmpty || p.adapter)(
     IO(Vec(nemo.channels * (if (tiersOnBoard) 2 else 1), new Axi4Pins(p.memoryPort)))
   )
@@ -158,8 +159,8 @@ class MemoryExpander(p: ExpanderParams) extends Module {
       }
     } else downstream.get(c).drivenBy(channels(c).io.downstream)
 
-  // Two of the board's controllers, with an adapter each.
-  private def connectControllers(c: Int, flat: FlatParams, pins: TierPins): Unit = {
+  // Two of the board's controllers, with an adapter each. Returns whether nothing is outstanding at near's.
+  private def connectControllers(c: Int, flat: FlatParams, pins: TierPins): Bool = {
     val sidebands = Module(new SidebandRange(flat, p.nearBits, p.memoryPort)).suggestName(s"sidebands_$c")
     sidebands.io.powerOn := powerOn.get
     pins.near.drives(sidebands.io.near)
@@ -181,6 +182,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     val arms = Wire(Vec(memories.length, Valid(Bool())))
     registerMemories(c, memories, found, arms)
     adapters.foreach(_.io.inject := arms)
+    sidebands.io.quiet
   }
 
   // In flat memory mode the controller issues a request's event, not the arbiter.
@@ -189,7 +191,9 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     val memory = Module(new TieredMemory(p, flat)).suggestName(s"tiered_$c")
     memory.io.powerOn := powerOn.get
     memory.io.host <> channel.io.downstream
-    if (p.adapter) connectControllers(c, flat, memory.io.tiers) else memory.io.tiers <> tiers.get(c)
+    val sidebandsQuiet = WireInit(true.B)
+    if (p.adapter) sidebandsQuiet := connectControllers(c, flat, memory.io.tiers)
+    else memory.io.tiers <> tiers.get(c)
     memory.io.channel := c.U
     memory.io.settings := out.flat(c)
     in.flat(c) := memory.io.readback
@@ -203,7 +207,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     faults ++= FaultMemory(FlatMemory.memories).map(FaultSource(_, c)).zip(memory.io.faults)
     // The channel must drain first, since its pending requests still go to the memory.
     memory.io.quiesce := channel.io.quiet
-    memoryQuiet(c) := channel.io.quiet && memory.io.quiet
+    memoryQuiet(c) := channel.io.quiet && memory.io.quiet && sidebandsQuiet
     channel.io.open := order.io.open
     engine.io.events(c) := order.io.first.event
     engine.io.reads(c) <> order.io.first.read

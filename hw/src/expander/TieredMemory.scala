@@ -51,7 +51,10 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
   })
   private val started = RegInit(false.B)
   private val fits = WireInit(true.B)
-  private val starts = io.settings.control.start && io.settings.nearLines.lines =/= 0.U && fits
+  // With the check of the sizes, which takes a cycle.
+  private val start =
+    if (p.tierLines.isEmpty) io.settings.control.start else RegNext(io.settings.control.start, false.B)
+  private val starts = start && io.settings.nearLines.lines =/= 0.U && fits
   started := started || starts
 
   private val memory = withReset(reset.asBool || !started)(Module(new FlatMemory(flat)))

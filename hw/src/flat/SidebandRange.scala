@@ -14,8 +14,9 @@ import chisel3.util._
   *     either was.
   *
   * After `powerOn` it first zeroes the range in whole beats: writing a word is a partial write, which needs a beat with
-  * good ECC. After a warm reset it makes no request until the controller has given no answer for
-  * [[FlatParams.drain]] cycles. Until then, and when nothing is outstanding for it, an answer is dropped and reported.
+  * good ECC. Refused zeroes are written again. After a warm reset it makes no request until the controller has given no
+  * answer for [[FlatParams.drain]] cycles. Until then, and when none of its id is outstanding, an answer is dropped and
+  * reported.
   *
   * Latency: one cycle for a line's read, as the word's goes first. No state but `cleared` survives a reset.
   *
@@ -42,6 +43,9 @@ class SidebandRange(p: FlatParams, nearBits: Int, below: Axi4Params, reads: Int 
 
     /** An answer was dropped. */
     val stray = Output(Bool())
+
+    /** No request is outstanding at the controller. */
+    val quiet = Output(Bool())
   })
   private val (ar, aw, w, r, b) =
     (io.controller.ar, io.controller.aw, io.controller.w, io.controller.r, io.controller.b)
@@ -57,11 +61,12 @@ class SidebandRange(p: FlatParams, nearBits: Int, below: Axi4Params, reads: Int 
   private val drained = RegInit(false.B)
   when(silent === p.drain.U) { drained := true.B }.otherwise { silent := Mux(r.valid || b.valid, 0.U, silent + 1.U) }
   private val beats = (BigInt(1) << (rangeBits - 6)).U
-  private val asked, zeroed = RegInit(0.U((rangeBits - 5).W))
+  private val asked, zeroed, refusedZeroes = RegInit(0.U((rangeBits - 5).W))
   private val cleared = withReset(io.powerOn) { RegInit(false.B) }
   when(zeroed === beats) { cleared := true.B }
   private val open = drained && cleared
-  private val zeroing = drained && !cleared && asked =/= beats
+  private val again = refusedZeroes =/= 0.U
+  private val zeroing = drained && !cleared && asked =/= beats && !again
 
   // Reads: the places of the words in their beats, by age.
   private val places = RegInit(0.U((4 * reads).W))
@@ -80,7 +85,7 @@ class SidebandRange(p: FlatParams, nearBits: Int, below: Axi4Params, reads: Int 
   reading := left + begins
   places := older | OneHot.onlyIf(begins, (placeOf(io.near.ar.bits.addr) << Cat(left, 0.U(2.W)))(4 * reads - 1, 0))
 
-  private val expected = open && reading =/= 0.U
+  private val expected = open && reading =/= 0.U && r.bits.id === 0.U
   private val word = Reg(UInt(p.sidebandBits.W))
   private val wordRefused = Reg(Bool())
   private val words = r.bits.data.asTypeOf(Vec(16, UInt(SidebandRange.wordBits.W)))
@@ -93,7 +98,7 @@ class SidebandRange(p: FlatParams, nearBits: Int, below: Axi4Params, reads: Int 
   io.near.r.bits := r.bits
   when(wordRefused) { io.near.r.bits.resp := Axi4.Resp.SlvErr.U }
   io.rsideband := word
-  r.ready := !wordCame || io.near.r.ready
+  r.ready := !io.near.r.valid || io.near.r.ready
 
   // Writes: whether the first of the two answers of an id has come, and whether it was an error.
   private val wordNext = RegInit(false.B)
@@ -142,9 +147,19 @@ class SidebandRange(p: FlatParams, nearBits: Int, below: Axi4Params, reads: Int 
     first(mshr) := !first(mshr)
     refused(mshr) := b.bits.resp.orR
   }
-  private val zeroedOne = drained && !cleared && b.valid && zeroed =/= asked
+  // The controller answers the zeroes in their order, as they have one id. Once it has refused one, the range is zeroed
+  // from there on again when all are answered.
+  private val zeroesLeft = asked - zeroed - refusedZeroes
+  private val zeroedOne = drained && !cleared && b.valid && zeroesLeft =/= 0.U
   when(aw.fire && zeroing) { asked := asked + 1.U }
-  when(zeroedOne) { zeroed := zeroed + 1.U }
+  when(zeroedOne) {
+    when(again || b.bits.resp.orR) { refusedZeroes := refusedZeroes + 1.U }.otherwise { zeroed := zeroed + 1.U }
+  }
+  when(again && zeroesLeft === 0.U) {
+    asked := zeroed
+    refusedZeroes := 0.U
+  }
+  io.quiet := RegNext(Mux(cleared, reading === 0.U && !writes.io.busy, zeroesLeft === 0.U && !zeroing), false.B)
   io.stray := RegNext((r.fire && !expected) || (b.fire && !awaited && !zeroedOne), false.B)
 }
 

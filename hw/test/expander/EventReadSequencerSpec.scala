@@ -69,6 +69,7 @@ class EventReadSequencerSpec extends AnyFlatSpec with ChiselScalatestTester {
             if (fault.corrected.peekBoolean()) faults(k) += "c"
             if (fault.uncorrected.peekBoolean()) faults(k) += "u"
           }
+          assert(!(dut.io.first.event.valid.peekBoolean() && dut.io.first.read.valid.peekBoolean()))
           if (dut.io.first.event.valid.peekBoolean()) order += dut.io.first.event.bits.address.peekInt().toString
           if (dut.io.first.read.valid.peekBoolean())
             order += (if (dut.io.first.read.bits.effect.peekBoolean()) "effect" else "read")
@@ -84,10 +85,11 @@ class EventReadSequencerSpec extends AnyFlatSpec with ChiselScalatestTester {
     test(new EventReadSequencer(p, undecided)).withAnnotations(Seq(VerilatorBackendAnnotation)) { dut =>
       val random = new Random(20261121)
       for (eager <- Seq(1.0, 0.5, 0.1); reading <- Seq(0.1, 0.5, 1.0)) {
-        // What is queued: an event's address, or -1 minus a read's line.
+        // What is queued: an event's address, or -1 minus a read's line; and when it came.
         val order = mutable.Queue[Int]()
-        var inFlight, heldCycles, reads, number, waited = 0
-        for (_ <- 0 until 3000) {
+        val came = mutable.Queue[Int]()
+        var inFlight, heldCycles, reads, number = 0
+        for (cycle <- 0 until 3000) {
           if (dut.io.hold.peek().litToBoolean) heldCycles += 1
           else if (inFlight < undecided && random.nextInt(8) > 0) inFlight += 1
           val event = inFlight > 0 && random.nextInt(8) > 0
@@ -100,20 +102,27 @@ class EventReadSequencerSpec extends AnyFlatSpec with ChiselScalatestTester {
           dut.io.first.read.ready.poke((random.nextDouble() < eager).B)
           val (out, asked) = (dut.io.first.event.valid.peek().litToBoolean, dut.io.first.read.valid.peek().litToBoolean)
           assert(!(out && asked))
-          waited = if (order.nonEmpty && !out && !asked) waited + 1 else 0
-          assert(waited <= 3, "what is first goes when it has left its memory")
+          assert(
+            out || asked || came.headOption.forall(cycle - _ <= 4),
+            "what is first goes when it has left its memory"
+          )
           assert(!out || order.headOption.exists(_ >= 0), "an event goes when it is first")
           assert(!asked || order.headOption.exists(_ < 0), "a read is offered when it is first")
-          if (out) dut.io.first.event.bits.address.expect(order.dequeue().U)
+          if (out) {
+            dut.io.first.event.bits.address.expect(order.dequeue().U)
+            came.dequeue()
+          }
           if (asked) {
             dut.io.first.read.bits.line.expect((-1 - order.head).U)
             if (dut.io.first.read.ready.peek().litToBoolean) {
               order.dequeue()
+              came.dequeue()
               reads -= 1
             }
           }
           if (event) { inFlight -= 1; order += number }
           if (read) { reads += 1; order += -1 - number % 2 }
+          for (_ <- 0 until Seq(event, read).count(identity)) came += cycle
           dut.clock.step()
         }
         if (eager == 1.0) assert(heldCycles == 0, "reads of one slot are not felt")
