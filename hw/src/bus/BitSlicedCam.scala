@@ -30,6 +30,9 @@ class BitSlicedCam(slots: Int, bits: Int) {
   /** Value in the slot of a one-hot mask; zero for an empty mask. */
   def apply(slot: UInt): UInt = VecInit(planes.map(plane => (plane & slot).orR)).asUInt
 
+  /** Value in the slot of a number. */
+  def at(slot: UInt): UInt = VecInit(planes.map(_(slot))).asUInt
+
   /** Writes values to masks of slots; a later pair wins. */
   def write(writes: (UInt, UInt)*): Unit =
     for ((plane, b) <- planes.zipWithIndex)

@@ -2,6 +2,7 @@
 package anemone.bus
 
 import chisel3._
+import chisel3.util.{Cat, PriorityMux, log2Ceil}
 
 /** Priority select, lowest bit first, as a tree instead of a chain. Combinational. */
 object OneHot {
@@ -15,6 +16,25 @@ object OneHot {
 
   /** The lowest set bit. */
   def first(mask: UInt, width: Int): UInt = mask & ~above(mask, width)
+
+  /** Number of the lowest set bit; the highest number for an empty mask. */
+  def lowest(mask: UInt, width: Int): UInt =
+    if (width == 1) 0.U(0.W)
+    else {
+      val parts = if (width % 4 == 0) 4 else 2
+      require(width % parts == 0, s"width: a power of two, not $width")
+      val each = Seq.tabulate(parts)(i => mask((i + 1) * width / parts - 1, i * width / parts))
+      def choose[T <: Data](of: Seq[T]): T = PriorityMux(each.map(_.orR).init :+ true.B, of)
+      val part = choose((0 until parts).map(_.U((parts / 2).W)))
+      if (width == parts) part else Cat(part, choose(each.map(lowest(_, width / parts))))
+    }
+
+  /** Number of the only set bit; zero for an empty mask. Each bit of it is one OR, not a chain of them. */
+  def number(mask: UInt, width: Int): UInt =
+    VecInit(Seq.tabulate(log2Ceil(width)) { bit =>
+      val those = (0 until width).filter(i => (i >> bit & 1) == 1).map(BigInt(1) << _).sum
+      (mask & those.U(width.W)).orR
+    }).asUInt
 
   /** The lowest set bit within `from`, or the lowest of all if there is none: round-robin. */
   def firstFrom(mask: UInt, from: UInt, width: Int): UInt =

@@ -41,14 +41,15 @@ private class OutgoingResponse(p: FlatParams) extends Bundle {
 }
 
 /** Tracks the host's requests from acceptance to response and keeps AXI's order: responses of one id leave in request
-  * order, separately for reads and writes; different ids may pass each other.
+  * order, separately for reads and writes; different ids may pass each other ([[ResponseOrder]]).
   *
-  * Each request knows its predecessor of the same id and kind, and waits for that one's response. Each beat of a burst
-  * is one request. The write response is that of the last beat, and collects the errors of all beats.
+  * Each beat of a burst is one request. The write response is that of the last beat, and collects the errors of all
+  * beats.
   *
-  * Latency: a read response that is next in order passes in the same cycle if the output is free. Otherwise it is
-  * stored and takes four cycles from the cycle in which it is next. Throughput: one per cycle either way. A flipped bit
-  * in a stored response is corrected; an uncorrectable response is poisoned.
+  * Latency: a read response that is next in order passes in the same cycle if no other is on its way to the output.
+  * Otherwise it is stored and takes five cycles from the cycle in which it is next. A write response takes two. No
+  * request may be answered within three cycles of its acceptance. Throughput: a read and a write response per cycle. A
+  * flipped bit in a stored response is corrected; an uncorrectable response is poisoned.
   */
 class HostResponses(p: FlatParams) extends Module {
   import HostResponses._
@@ -81,65 +82,87 @@ class HostResponses(p: FlatParams) extends Module {
     val leavingInject = Flipped(Valid(Bool()))
   })
   private def mask: UInt = RegInit(0.U(entries.W))
-  private val (used, waits, done) = (mask, mask, mask)
-  private val (writes, lastBeats, youngest, failed, outside) = (mask, mask, mask, mask, mask)
+  private val (used, writes, lastBeats, youngest) = (mask, mask, mask, mask)
+  private val (failed, outside) = (mask, mask)
+
+  /** Beats whose burst goes on with a beat that has not entered. */
+  private val unfollowed = mask
   private val ids = new BitSlicedCam(entries, p.memory.idBits)
-  private val predecessors = new BitSlicedCam(entries, p.requestBits)
+  private val readOrder = Module(new ResponseOrder(entries, passing = true))
+  private val writeOrder = Module(new ResponseOrder(entries, passing = false))
 
-  // A request takes a free entry and follows the youngest request of its id and kind.
+  // The number of the next request is chosen before the request comes.
+  private val number = mask
   private val occupied = used | io.held
-  private val free = OneHot.first(~occupied, entries)
-  io.available := !occupied.andR
-  io.request := OHToUInt(free)
-  private val accepts = OneHot.onlyIf(io.accept.valid, free)
-  assert(!io.accept.valid || io.available, "a request without a free entry")
-  private val sameKind = used & youngest & Mux(io.accept.bits.write, writes, ~writes)
-  private val predecessor = sameKind & ids.equal(io.accept.bits.id)
-  ids.write(accepts -> io.accept.bits.id)
-  predecessors.write(accepts -> OHToUInt(predecessor))
+  private val accepts = OneHot.onlyIf(io.accept.valid, number)
+  io.available := number.orR
+  io.request := OneHot.number(number, entries)
+  when(io.accept.valid || !io.available) { number := OneHot.first(~(occupied | number), entries) }
+  assert(!io.accept.valid || io.available, "a request without a number")
 
-  // Reads: a response that is next in order bypasses storage unless a stored one waits; stored ones are picked
-  // round-robin.
-  private val out = Module(new ProtectedQueue(new OutgoingResponse(p), stored, flow = true))
+  // A cycle later, the request finds the youngest of its id and kind; in the next it follows that one, if it has not
+  // left.
+  private val accepted = RegNext(accepts, 0.U)
+  private val beat = RegEnable(io.accept.bits, io.accept.valid)
+  private val sameKind = used & youngest & Mux(beat.write, writes, ~writes)
+  private val predecessor = OneHot.onlyIf(accepted.orR, sameKind & ids.equal(beat.id) & ~accepted)
+  ids.write(accepted -> beat.id)
+  writes := (writes & ~accepted) | OneHot.onlyIf(beat.write, accepted)
+  lastBeats := (lastBeats & ~accepted) | OneHot.onlyIf(beat.last, accepted)
+  youngest := (youngest & ~predecessor) | accepted
+  unfollowed := (unfollowed & ~predecessor & ~accepted) | OneHot.onlyIf(!beat.last, accepted)
+  private val linked = RegNext(accepted, 0.U)
+  private val followed = RegNext(OneHot.number(predecessor, entries))
+  for ((order, write) <- Seq(readOrder -> false.B, writeOrder -> true.B)) {
+    order.io.link.valid := RegNext(predecessor.orR && beat.write === write, false.B)
+    order.io.link.bits.request := linked
+    order.io.link.bits.predecessor := followed
+    assert(!(order.io.done & (accepts | accepted | linked)).orR, "an answer sooner than the order is known")
+  }
+
+  // Reads: a response that is next in order bypasses storage if no other is on its way out.
   private val credits = RegInit(stored.U(log2Ceil(stored + 1).W))
-  io.busy := occupied.orR || credits =/= stored.U
-  private val incoming = UIntToOH(io.answer.bits.request, entries)
-  private val isNext = !(waits & incoming).orR
-  private val candidates = used & done & ~writes & ~waits
-  private val storedFirst = RegInit(false.B) // a stored response goes before one that could bypass
-  private val bypasses = io.answer.valid && isNext && credits === stored.U && io.r.ready && !storedFirst
-  private val rotation = mask
-  private val next = OneHot.firstFrom(candidates, rotation, entries)
-  private val picks = candidates.orR && credits =/= 0.U && !bypasses
-  storedFirst := candidates.orR && !picks
-  when(picks) { rotation := OneHot.above(next, entries) }
-  credits := credits + out.io.deq.fire - picks
-  private val readLeaves = Mux(bypasses, incoming, OneHot.onlyIf(picks, next))
-
-  private val answers = Module(new ProtectedRam(entries, 1 + p.memory.dataBits))
+  private val arrival = readOrder.io.arrival.get
+  private val idle = credits === stored.U && !readOrder.io.next.valid
+  private val bypasses = io.answer.valid && arrival.inTurn && idle && io.r.ready
   private val stores = io.answer.valid && !bypasses
-  answers.io.write.valid := stores
-  answers.io.write.bits.address := io.answer.bits.request
-  answers.io.write.bits.data := Cat(io.answer.bits.poison, io.answer.bits.data)
+  private val arrives = OneHot.onlyIf(io.answer.valid, UIntToOH(io.answer.bits.request, entries))
+  arrival.request := io.answer.bits.request
+  arrival.leaves := bypasses
+  readOrder.io.done := OneHot.onlyIf(!bypasses, arrives)
+  readOrder.io.withheld := 0.U
+  readOrder.io.next.ready := credits =/= 0.U
+  private val picks = readOrder.io.next.fire
+  private val picked = readOrder.io.next.bits
+
+  // A response is written in the cycle after its arrival; it is read in the one after that, or later.
+  private val answers = Module(new ProtectedRam(entries, 1 + p.memory.dataBits))
+  answers.io.write.valid := RegNext(stores, false.B)
+  answers.io.write.bits.address := RegNext(io.answer.bits.request)
+  answers.io.write.bits.data := RegNext(Cat(io.answer.bits.poison, io.answer.bits.data))
   answers.io.read.valid := picks
-  answers.io.read.bits := OHToUInt(next)
+  answers.io.read.bits := picked
   answers.io.inject := io.inject
   io.fault := answers.io.fault
-  io.faultId := out.io.enq.bits.id
 
-  private def resp(of: UInt): UInt = Cat(((failed | outside) & of).orR, (outside & of).orR)
+  private def resp(of: UInt): UInt = Cat((failed | outside)(of), outside(of))
   private val head = Wire(new Axi4ReadData(p.memory))
-  head.id := ids(readLeaves)
-  head.last := (lastBeats & readLeaves).orR
+  head.id := ids.at(io.answer.bits.request)
+  head.last := lastBeats(io.answer.bits.request)
   head.data := io.answer.bits.data
   head.user := io.answer.bits.poison
-  head.resp := Mux(bypasses, io.answer.bits.resp, resp(next))
+  head.resp := io.answer.bits.resp
+  private val out = Module(new ProtectedQueue(new OutgoingResponse(p), stored, flow = true, large = true))
   out.io.enq.valid := ShiftRegister(picks, ProtectedRam.latency, false.B, true.B)
-  out.io.enq.bits.id := ShiftRegister(head.id, ProtectedRam.latency)
-  out.io.enq.bits.last := ShiftRegister(head.last, ProtectedRam.latency)
-  out.io.enq.bits.resp := ShiftRegister(head.resp, ProtectedRam.latency)
+  out.io.enq.bits.id := ShiftRegister(ids.at(picked), ProtectedRam.latency)
+  out.io.enq.bits.last := ShiftRegister(lastBeats(picked), ProtectedRam.latency)
+  out.io.enq.bits.resp := ShiftRegister(resp(picked), ProtectedRam.latency)
   out.io.enq.bits.data := answers.io.data
   out.io.enq.bits.poison := answers.io.data(p.memory.dataBits) || answers.io.fault.uncorrected
+  io.faultId := out.io.enq.bits.id
+  credits := credits + out.io.deq.fire - picks
+  io.busy := occupied.orR || credits =/= stored.U
+  assert(!(bypasses && out.io.deq.valid), "a response passes one on its way out")
   io.r.valid := out.io.deq.valid || bypasses
   io.r.bits := head
   when(out.io.deq.valid) {
@@ -156,35 +179,29 @@ class HostResponses(p: FlatParams) extends Module {
 
   // Writes: a beat that is not its burst's last leaves without a response and hands its error to the next beat, so it
   // waits until that one has entered.
-  private val written = used & done & writes & ~waits & (lastBeats | ~youngest)
-  private val writeRotation = mask
-  private val nextWrite = OneHot.firstFrom(written, writeRotation, entries)
-  private val responds = (lastBeats & nextWrite).orR
-  io.b.valid := written.orR && responds
-  io.b.bits.id := ids(nextWrite)
-  io.b.bits.resp := resp(nextWrite)
-  private val writeLeaves = OneHot.onlyIf(written.orR && (io.b.ready || !responds), nextWrite)
-  when(writeLeaves.orR) { writeRotation := OneHot.above(nextWrite, entries) }
+  private val written = writeOrder.io.next.bits
+  writeOrder.io.done := io.writes.done
+  writeOrder.io.withheld := unfollowed
+  private val responds = lastBeats(written)
+  io.b.valid := writeOrder.io.next.valid && responds
+  io.b.bits.id := ids.at(written)
+  io.b.bits.resp := resp(written)
+  writeOrder.io.next.ready := io.b.ready
 
-  // A request that leaves frees its entry and releases its follower.
-  private def follower(leaves: UInt): UInt = OneHot.onlyIf(leaves.orR, waits & predecessors.equal(OHToUInt(leaves)))
-  private val (readFollower, writeFollower) = (follower(readLeaves), follower(writeLeaves))
-  private val leaves = readLeaves | writeLeaves
-  private def inheritedErrors(errors: UInt): UInt =
-    OneHot.onlyIf(!responds && (errors & writeLeaves).orR, writeFollower)
-  private def readErrors(resp: UInt): UInt = OneHot.onlyIf(stores && io.answer.bits.resp === resp, incoming)
-  used := (used & ~leaves) | accepts
-  waits := (waits & ~readFollower & ~writeFollower) | OneHot.onlyIf((predecessor & ~leaves).orR, accepts)
-  done := (done & ~accepts) | OneHot.onlyIf(stores, incoming) | io.writes.done
-  writes := (writes & ~accepts) | OneHot.onlyIf(io.accept.bits.write, accepts)
-  lastBeats := (lastBeats & ~accepts) | OneHot.onlyIf(io.accept.bits.last, accepts)
-  youngest := (youngest & ~OneHot.onlyIf(io.accept.valid, predecessor)) | accepts
-  failed := (failed & ~accepts) | io.writes.failed | inheritedErrors(failed) | readErrors(Axi4.Resp.SlvErr.U)
-  outside := (outside & ~accepts) | io.writes.outside | inheritedErrors(outside) | readErrors(Axi4.Resp.DecErr.U)
+  // A request that has left frees its number.
+  private def left(order: ResponseOrder): UInt =
+    OneHot.onlyIf(order.io.leaving.valid, UIntToOH(order.io.leaving.bits, entries))
+  used := (used & ~left(readOrder) & ~left(writeOrder)) | accepts
+  private def errors(of: UInt, found: UInt, resp: UInt): UInt = {
+    val inherited = OneHot.onlyIf(writeOrder.io.next.fire && !responds && of(written), writeOrder.io.follower.get)
+    (of & ~accepted) | found | inherited | OneHot.onlyIf(io.answer.bits.resp === resp, arrives)
+  }
+  failed := errors(failed, io.writes.failed, Axi4.Resp.SlvErr.U)
+  outside := errors(outside, io.writes.outside, Axi4.Resp.DecErr.U)
 }
 
 object HostResponses {
 
   /** Credits of the output queue: the cycles from taking a credit to getting it back. */
-  val stored: Int = ProtectedRam.latency + 2
+  val stored: Int = ProtectedRam.latency + ProtectedQueue.registers + 3
 }

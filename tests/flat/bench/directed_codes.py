@@ -69,7 +69,14 @@ SETUPS = [
         far=7,
         in_registers=4,
     ),
-    Setup(FaultMemory.LEAVING_ANSWERS, "responses.out.queue", "master", "r", near=8),
+    Setup(
+        FaultMemory.LEAVING_ANSWERS,
+        "responses.out.queue",
+        "master",
+        "r",
+        near=8,
+        in_registers=2,
+    ),
     Setup(FaultMemory.LEAVING_LINES, NEAR_LINES, "near", "aw_ready", near=8, writes=True),
     Setup(FaultMemory.LEAVING_LINES, FAR_LINES, "far", "aw_ready", far=8),
 ]

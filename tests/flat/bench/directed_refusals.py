@@ -11,7 +11,8 @@ import cocotb
 
 from anemone.flat.config import FlatConfig
 from tests.bench.profile import StimulusProfile
-from tests.bench.requests import FULL, OKAY
+from tests.bench.requests import FULL, OKAY, Request
+from tests.bench.store import bits
 from tests.flat.bench.build import BUILDS
 from tests.flat.bench.directed_environment import DirectedEnvironment, everywhere
 
@@ -83,6 +84,22 @@ async def a_refused_write_of_far_is_answered_so(dut: Any) -> None:
         environment.take_requests()
         ((resp, value),) = await environment.read([B])
         assert (resp, value) == (OKAY, NEW if stored else OLD_B), f"{strobe:x}, {stored}: {value:x}"
+
+
+@cocotb.test()
+async def a_burst_is_refused_with_any_of_its_beats(dut: Any) -> None:
+    """Far memory refuses the first of a burst's writes; the response is that of the last beat."""
+    environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
+    for beats, refused in product((2, 3, 4), (False, True)):
+        await environment.begin(FlatConfig(LINES, environment.build.ratio, policy="never"))
+        request = Request(True, 1, LINES * 64, beats - 1)
+        request.data = [(bits(everywhere(NEW)), FULL, 0)] * beats
+        environment.far.refusals += [True] * refused
+        environment.todo.append(request)
+        await environment.answered(0, 1)
+        ((_, _, resp),) = environment.answers.writes
+        assert (resp != OKAY) == refused, f"{beats} beats, {refused}: {resp}"
 
 
 @cocotb.test()

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.flat
+
+import anemone.bus.{BitSlicedCam, OneHot}
+import chisel3._
+import chisel3.util._
+
+/** The order of one kind of responses, reads or writes: a request that follows another of its id leaves after that one.
+  * Of those whose turn it is and that are done, one is chosen per cycle, round-robin. If there is none, the follower of
+  * the request that leaves is next, so the responses of a single id leave one per cycle too.
+  *
+  * Latency: from `done`, or from the leaving of the request before, two cycles to `next`; one for a follower that is
+  * done, if no other request waits.
+  *
+  * @param passing a request may also leave when its answer arrives, past `next`, if its turn has come and `next` is
+  *                empty
+  */
+class ResponseOrder(entries: Int, passing: Boolean) extends Module {
+  private val bits = log2Ceil(entries)
+  val io = IO(new Bundle {
+
+    /** The request follows `predecessor`, if that one leaves neither in this cycle nor in the one before. Before the
+      * request is done.
+      */
+    val link = Flipped(Valid(new Bundle {
+      val request = UInt(entries.W)
+      val predecessor = UInt(bits.W)
+    }))
+
+    /** Requests that are now done, and do not leave at once. */
+    val done = Input(UInt(entries.W))
+
+    /** Requests that must not be chosen yet, although they are done. */
+    val withheld = Input(UInt(entries.W))
+    val next = Decoupled(UInt(bits.W))
+
+    /** The request whose answer arrives, whether its turn has come, and that it leaves now. */
+    val arrival = Option.when(passing)(new Bundle {
+      val request = Input(UInt(bits.W))
+      val inTurn = Output(Bool())
+      val leaves = Input(Bool())
+    })
+
+    /** What leaves. */
+    val leaving = Output(Valid(UInt(bits.W)))
+
+    /** The follower of the request at `next`, or no bit. */
+    val follower = Option.when(!passing)(Output(UInt(entries.W)))
+  })
+  private def mask: UInt = RegInit(0.U(entries.W))
+  private val (waits, done, rotation) = (mask, mask, mask)
+  private val predecessors = new BitSlicedCam(entries, bits)
+  private val valid = RegInit(false.B)
+  private val number = Reg(UInt(bits.W))
+  io.next.valid := valid
+  io.next.bits := number
+  io.leaving.valid := io.next.fire
+  io.leaving.bits := number
+  private val behind = waits & predecessors.equal(number)
+  io.follower.foreach(_ := behind)
+  private val released = WireInit(OneHot.onlyIf(io.next.fire, behind))
+  for (arrival <- io.arrival) {
+    arrival.inTurn := !waits(arrival.request)
+    when(!valid) {
+      io.leaving.valid := arrival.leaves
+      io.leaving.bits := arrival.request
+      released := OneHot.onlyIf(arrival.leaves, waits & predecessors.equal(arrival.request))
+    }
+    assert(!(arrival.leaves && valid), "a response passes one whose turn it is")
+  }
+
+  private val advances = io.next.ready || !valid
+  private val ready = done & ~io.withheld
+  private val candidates = ready & ~waits
+  private val rest = candidates & rotation
+  private def choice[T <: Data](of: UInt => T): T = Mux(rest.orR, of(rest), of(candidates))
+  private val chosen = candidates.orR
+  private val follower = OneHot.onlyIf(valid, ready & behind)
+  when(advances) {
+    valid := chosen || follower.orR
+    number := Mux(chosen, choice(OneHot.lowest(_, entries)), OneHot.number(follower, entries))
+    when(chosen) { rotation := choice(OneHot.above(_, entries)) }
+  }
+
+  // What is at `next` is no longer done, so it is not chosen again.
+  private val taken = Mux(chosen, choice(OneHot.first(_, entries)), follower)
+  private val left = RegNext(io.leaving, 0.U.asTypeOf(io.leaving))
+  private def leavesFirst(leaving: Valid[UInt]): Bool =
+    leaving.valid && leaving.bits === io.link.bits.predecessor
+  done := (done & ~OneHot.onlyIf(advances, taken)) | io.done
+  waits := (waits & ~released) |
+    OneHot.onlyIf(io.link.valid && !leavesFirst(io.leaving) && !leavesFirst(left), io.link.bits.request)
+  predecessors.write(io.link.bits.request -> io.link.bits.predecessor)
+}
