@@ -11,6 +11,7 @@ import pytest
 
 from anemone.golden import nemo
 from anemone.hardware.geometry import Geometry
+from anemone.io.errors import InputError
 from anemone.telemetry import Rule, identity_map
 from anemone.tiering import Answer, Policy, Source, Statistics, Tier, TierConfig, simulate
 from anemone.tiering.parameters import SOURCES, constants, load
@@ -137,6 +138,33 @@ def test_a_line_is_read_when_its_turn_comes() -> None:
     one = simulate(MACHINE, trace, None, Nemo(fast="none"), GEOMETRY)
     assert one.telemetry_cpu_ns >= lines * line
     assert one.extra["telemetry"]["lines"] > 0
+
+
+@pytest.mark.parametrize("gib", [1, 2, 8])
+def test_every_page_of_a_large_device_has_a_counter(gib: int) -> None:
+    """512 words count 512, 1024 or 4096 pages: with 64, 32 or 8 bits. All reads of a page are
+    seen, the last page's too.
+    """
+    pages = gib << 9
+    machine = replace(
+        MACHINE, fast=Tier(0, 10.0, 64.0), slow=Tier(pages, 100.0, 16.0), start="slow"
+    )
+    page = np.append(np.arange(pages), np.full(40, pages - 1)).astype(np.uint64)
+    gap_ns = np.append(np.full(len(page) - 1, 200.0), 1e6)
+    trace = Trace(page * np.uint64(HUGE), np.zeros(len(page), bool), gap_ns=gap_ns)
+    watch = Watch()
+    geometry = replace(GEOMETRY, device_gib=gib)
+    simulate(machine, trace, watch, Nemo(fast="none", states=512), geometry)
+    last = sum(
+        seen.heat.units[seen.units.frame // seen.span == pages - 1].sum() for seen in watch.seen
+    )
+    assert last == 40
+
+
+def test_a_device_with_more_pages_than_counters_is_refused() -> None:
+    machine = replace(MACHINE, slow=Tier(16 << 9, 100.0, 16.0))
+    with pytest.raises(InputError, match="device_gib is 16; allowed: at most 8,"):
+        simulate(machine, accesses(10), None, Nemo(states=512), replace(GEOMETRY, device_gib=16))
 
 
 def test_frames_are_watched_by_turns() -> None:

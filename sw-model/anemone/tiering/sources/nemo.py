@@ -17,7 +17,9 @@ import numpy as np
 
 from anemone.control.pipelines import Pipelines, on_engine
 from anemone.hardware.geometry import WORDS_PER_LINE, Geometry
+from anemone.io.errors import InputError
 from anemone.telemetry import Rule, identity_map
+from anemone.telemetry.rules import WIDTHS
 from anemone.tiering.config import FAST, SLOW
 from anemone.tiering.interfaces import Heat, Source
 from anemone.tiering.machine import Machine, Units
@@ -39,6 +41,7 @@ class _Pipeline:
         geometry = device.geometry
         self.channels = geometry.channels
         counters = geometry.counters(rule.width)
+        self.line_ns = _line_ns(rule.width)
         self._shifts = np.arange(0, 64, rule.width, dtype=np.uint64)
         self._mask = np.uint64((1 << rule.width) - 1)
         self._per_line = WORDS_PER_LINE * len(self._shifts)
@@ -73,7 +76,8 @@ class _Pipeline:
 
 @dataclass
 class Nemo(Source):
-    """With 2 MiB pages, one pipeline counts all pages. If pages may split, the other pipelines
+    """With 2 MiB pages, one pipeline counts all pages, with narrower counters than `width` if the
+    device has more pages than such counters. If pages may split, the other pipelines
     watch the 4 KiB frames of as many pages as their counters hold, others each interval. With 4 KiB
     pages, all pipelines watch frames in this way.
 
@@ -101,14 +105,19 @@ class Nemo(Source):
         device = machine.geometry.device_gib
         pages = machine.geometry.device_bytes >> _HUGE_SHIFT
         geometry = Geometry(2, self.pipelines, self.states, _table(pages), device)
-        memory = {"end": geometry.device_bytes, "primary_shift": _HUGE_SHIFT, "width": self.width}
-        # A line has eight words of counters of one channel.
-        self.line_ns = _NEMO["counter_instructions"] * _NS * (512 // self.width) / 2
+        memory = {"end": geometry.device_bytes, "primary_shift": _HUGE_SHIFT}
+        self.line_ns = _line_ns(self.width)
         self._huge_pages = machine.config.page_bytes == 1 << _HUGE_SHIFT
-        by_page = Rule(name="pages", map=identity_map(geometry, self.width), **memory)
-        by_frame = Rule(name="frames", sub_mask=0x1F_F000, sub_shift=_BASE_SHIFT, **memory)
+        by_frame = Rule(
+            name="frames", sub_mask=0x1F_F000, sub_shift=_BASE_SHIFT, width=self.width, **memory
+        )
         self._device = on_engine(self.engine, geometry)
-        self._all = [_Pipeline(by_page, self._device)] if self._huge_pages else []
+        self._all: list[_Pipeline] = []
+        if self._huge_pages:
+            width = _page_width(geometry, self.width)
+            pages_map = identity_map(geometry, width)
+            by_page = Rule(name="pages", map=pages_map, width=width, **memory)
+            self._all = [_Pipeline(by_page, self._device)]
         watchers = self.pipelines - len(self._all)
         if self._huge_pages and machine.span == 1:
             watchers = 0
@@ -136,6 +145,9 @@ class Nemo(Source):
         # Candidates to watch next: all regions of the slow tier, hot or not.
         self._regions = np.unique(slow << machine.frame_shift >> _HUGE_SHIFT)
         self._reads += len(self._lines)
+        if self._all and self._lines:  # counters of other widths: the mean of these lines
+            costs = [one.line_ns for one, _, _ in self._lines]
+            self.line_ns = costs[0] if len(set(costs)) == 1 else sum(costs) / len(costs)
         return len(self._lines)
 
     def read_line(self, number: int) -> None:
@@ -207,6 +219,21 @@ class Nemo(Source):
     def counts(self, machine: Machine) -> dict[str, float]:
         own_counts = {"lines": self._reads}
         return own_counts | self._pebs.counts(machine) if self.fast == "pebs" else own_counts
+
+
+def _line_ns(width: int) -> float:
+    """Processing time of a line: eight words of counters, of one channel of two."""
+    return _NEMO["counter_instructions"] * _NS * (512 // width) / 2
+
+
+def _page_width(geometry: Geometry, width: int) -> int:
+    """The widest counters, at most `width`, of which a pipeline has one for each 2 MiB page."""
+    pages = geometry.device_bytes >> _HUGE_SHIFT
+    for narrower in sorted((w for w in WIDTHS if w <= width), reverse=True):
+        if geometry.counters(narrower) >= pages:
+            return narrower
+    allowed = f"at most {geometry.counters(min(WIDTHS)) >> 9}, a counter for each 2 MiB page"
+    raise InputError("the machine", "device", "device_gib", geometry.device_gib, allowed)
 
 
 def _table(pages: int) -> int:
