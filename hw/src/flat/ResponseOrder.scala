@@ -51,7 +51,11 @@ class ResponseOrder(entries: Int, passing: Boolean) extends Module {
   private val (waits, done, rotation) = (mask, mask, mask)
   private val predecessors = new BitSlicedCam(entries, bits)
   private val valid = RegInit(false.B)
-  private val number = Reg(UInt(bits.W))
+
+  // What is next was chosen, or is the follower of the one before; a register of each, so neither waits for the other.
+  private val isFollower = Reg(Bool())
+  private val chosenNumber, followingNumber = Reg(UInt(bits.W))
+  private val number = Mux(isFollower, followingNumber, chosenNumber)
   io.next.valid := valid
   io.next.bits := number
   io.leaving.valid := io.next.fire
@@ -78,7 +82,9 @@ class ResponseOrder(entries: Int, passing: Boolean) extends Module {
   private val follower = OneHot.onlyIf(valid, ready & behind)
   when(advances) {
     valid := chosen || follower.orR
-    number := Mux(chosen, choice(OneHot.lowest(_, entries)), OneHot.number(follower, entries))
+    isFollower := !chosen
+    chosenNumber := choice(OneHot.lowest(_, entries))
+    followingNumber := OneHot.number(follower, entries)
     when(chosen) { rotation := choice(OneHot.above(_, entries)) }
   }
 
