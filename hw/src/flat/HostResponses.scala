@@ -141,11 +141,11 @@ class HostResponses(p: FlatParams) extends Module {
   answers.io.write.bits.address := RegNext(io.answer.bits.request)
   answers.io.write.bits.data := RegNext(Cat(io.answer.bits.poison, io.answer.bits.data))
   answers.io.read.valid := picks
-  answers.io.read.bits := picked
+  answers.io.read.bits := readOrder.io.number.get
   answers.io.inject := io.inject
   io.fault := answers.io.fault
 
-  private def resp(of: UInt): UInt = Cat((failed | outside)(of), outside(of))
+  private def resp(of: UInt): UInt = Cat(((failed | outside) & of).orR, (outside & of).orR)
   private val head = Wire(new Axi4ReadData(p.memory))
   head.id := ids.at(io.answer.bits.request)
   head.last := lastBeats(io.answer.bits.request)
@@ -154,8 +154,8 @@ class HostResponses(p: FlatParams) extends Module {
   head.resp := io.answer.bits.resp
   private val out = Module(new ProtectedQueue(new OutgoingResponse(p), stored, flow = true, large = true))
   out.io.enq.valid := ShiftRegister(picks, ProtectedRam.latency, false.B, true.B)
-  out.io.enq.bits.id := ShiftRegister(ids.at(picked), ProtectedRam.latency)
-  out.io.enq.bits.last := ShiftRegister(lastBeats(picked), ProtectedRam.latency)
+  out.io.enq.bits.id := ShiftRegister(ids(picked), ProtectedRam.latency)
+  out.io.enq.bits.last := ShiftRegister((lastBeats & picked).orR, ProtectedRam.latency)
   out.io.enq.bits.resp := ShiftRegister(resp(picked), ProtectedRam.latency)
   out.io.enq.bits.data := answers.io.data
   out.io.enq.bits.poison := answers.io.data(p.memory.dataBits) || answers.io.fault.uncorrected
@@ -182,18 +182,17 @@ class HostResponses(p: FlatParams) extends Module {
   private val written = writeOrder.io.next.bits
   writeOrder.io.done := io.writes.done
   writeOrder.io.withheld := unfollowed
-  private val responds = lastBeats(written)
+  private val responds = (lastBeats & written).orR
   io.b.valid := writeOrder.io.next.valid && responds
-  io.b.bits.id := ids.at(written)
+  io.b.bits.id := ids(written)
   io.b.bits.resp := resp(written)
   writeOrder.io.next.ready := io.b.ready
 
   // A request that has left frees its number.
-  private def left(order: ResponseOrder): UInt =
-    OneHot.onlyIf(order.io.leaving.valid, UIntToOH(order.io.leaving.bits, entries))
-  used := (used & ~left(readOrder) & ~left(writeOrder)) | accepts
+  used := (used & ~readOrder.io.leaves & ~writeOrder.io.leaves) | accepts
   private def errors(of: UInt, found: UInt, resp: UInt): UInt = {
-    val inherited = OneHot.onlyIf(writeOrder.io.next.fire && !responds && of(written), writeOrder.io.follower.get)
+    val inherited =
+      OneHot.onlyIf(writeOrder.io.next.fire && !responds && (of & written).orR, writeOrder.io.follower.get)
     (of & ~accepted) | found | inherited | OneHot.onlyIf(io.answer.bits.resp === resp, arrives)
   }
   failed := errors(failed, io.writes.failed, Axi4.Resp.SlvErr.U)

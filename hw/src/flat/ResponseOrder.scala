@@ -32,7 +32,12 @@ class ResponseOrder(entries: Int, passing: Boolean) extends Module {
 
     /** Requests that must not be chosen yet, although they are done. */
     val withheld = Input(UInt(entries.W))
-    val next = Decoupled(UInt(bits.W))
+
+    /** A mask of one request, so that users look up its bits without decoding a number. */
+    val next = Decoupled(UInt(entries.W))
+
+    /** Number of the request at `next`. */
+    val number = Option.when(passing)(Output(UInt(bits.W)))
 
     /** The request whose answer arrives, whether its turn has come, and that it leaves now. */
     val arrival = Option.when(passing)(new Bundle {
@@ -41,8 +46,8 @@ class ResponseOrder(entries: Int, passing: Boolean) extends Module {
       val leaves = Input(Bool())
     })
 
-    /** What leaves. */
-    val leaving = Output(Valid(UInt(bits.W)))
+    /** The request that leaves in this cycle, or no bit. */
+    val leaves = Output(UInt(entries.W))
 
     /** The follower of the request at `next`, or no bit. */
     val follower = Option.when(!passing)(Output(UInt(entries.W)))
@@ -56,18 +61,23 @@ class ResponseOrder(entries: Int, passing: Boolean) extends Module {
   private val isFollower = Reg(Bool())
   private val chosenNumber, followingNumber = Reg(UInt(bits.W))
   private val number = Mux(isFollower, followingNumber, chosenNumber)
+  private val nextMask = Reg(UInt(entries.W))
   io.next.valid := valid
-  io.next.bits := number
-  io.leaving.valid := io.next.fire
-  io.leaving.bits := number
+  io.next.bits := nextMask
+  io.number.foreach(_ := number)
+  io.leaves := OneHot.onlyIf(io.next.fire, nextMask)
+  private val leaving = Wire(Valid(UInt(bits.W)))
+  leaving.valid := io.next.fire
+  leaving.bits := number
   private val behind = waits & predecessors.equal(number)
   io.follower.foreach(_ := behind)
   private val released = WireInit(OneHot.onlyIf(io.next.fire, behind))
   for (arrival <- io.arrival) {
     arrival.inTurn := !waits(arrival.request)
     when(!valid) {
-      io.leaving.valid := arrival.leaves
-      io.leaving.bits := arrival.request
+      leaving.valid := arrival.leaves
+      leaving.bits := arrival.request
+      io.leaves := OneHot.onlyIf(arrival.leaves, UIntToOH(arrival.request, entries))
       released := OneHot.onlyIf(arrival.leaves, waits & predecessors.equal(arrival.request))
     }
     assert(!(arrival.leaves && valid), "a response passes one whose turn it is")
@@ -90,11 +100,12 @@ class ResponseOrder(entries: Int, passing: Boolean) extends Module {
 
   // What is at `next` is no longer done, so it is not chosen again.
   private val taken = Mux(chosen, choice(OneHot.first(_, entries)), follower)
-  private val left = RegNext(io.leaving, 0.U.asTypeOf(io.leaving))
-  private def leavesFirst(leaving: Valid[UInt]): Bool =
-    leaving.valid && leaving.bits === io.link.bits.predecessor
+  when(advances) { nextMask := taken }
+  private val left = RegNext(leaving, 0.U.asTypeOf(leaving))
+  private def leavesFirst(one: Valid[UInt]): Bool =
+    one.valid && one.bits === io.link.bits.predecessor
   done := (done & ~OneHot.onlyIf(advances, taken)) | io.done
   waits := (waits & ~released) |
-    OneHot.onlyIf(io.link.valid && !leavesFirst(io.leaving) && !leavesFirst(left), io.link.bits.request)
+    OneHot.onlyIf(io.link.valid && !leavesFirst(leaving) && !leavesFirst(left), io.link.bits.request)
   predecessors.write(io.link.bits.request -> io.link.bits.predecessor)
 }
