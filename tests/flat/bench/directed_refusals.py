@@ -87,7 +87,7 @@ async def a_refused_write_of_far_is_answered_so(dut: Any) -> None:
 
 
 @cocotb.test()
-async def a_burst_is_refused_with_any_of_its_beats(dut: Any) -> None:
+async def a_burst_is_refused_with_its_first_beat(dut: Any) -> None:
     """Far memory refuses the first of a burst's writes; the response is that of the last beat."""
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()

@@ -41,7 +41,6 @@ class _Pipeline:
         geometry = device.geometry
         self.channels = geometry.channels
         counters = geometry.counters(rule.width)
-        self.line_ns = _line_ns(rule.width)
         self._shifts = np.arange(0, 64, rule.width, dtype=np.uint64)
         self._mask = np.uint64((1 << rule.width) - 1)
         self._per_line = WORDS_PER_LINE * len(self._shifts)
@@ -77,9 +76,9 @@ class _Pipeline:
 @dataclass
 class Nemo(Source):
     """With 2 MiB pages, one pipeline counts all pages, with narrower counters than `width` if the
-    device has more pages than such counters. If pages may split, the other pipelines
-    watch the 4 KiB frames of as many pages as their counters hold, others each interval. With 4 KiB
-    pages, all pipelines watch frames in this way.
+    device has more pages than such counters. If pages may split, the other pipelines watch the
+    4 KiB frames of as many pages as their counters hold, others each interval. With 4 KiB pages,
+    all pipelines watch frames in this way.
 
     pipelines, width (bits per counter), states (64-bit words per channel): the hardware's sizes.
     engine: "model" or "rtl". fast: the telemetry of the fast tier, which a device in the slow tier
@@ -106,18 +105,18 @@ class Nemo(Source):
         pages = machine.geometry.device_bytes >> _HUGE_SHIFT
         geometry = Geometry(2, self.pipelines, self.states, _table(pages), device)
         memory = {"end": geometry.device_bytes, "primary_shift": _HUGE_SHIFT}
-        self.line_ns = _line_ns(self.width)
         self._huge_pages = machine.config.page_bytes == 1 << _HUGE_SHIFT
         by_frame = Rule(
             name="frames", sub_mask=0x1F_F000, sub_shift=_BASE_SHIFT, width=self.width, **memory
         )
         self._device = on_engine(self.engine, geometry)
         self._all: list[_Pipeline] = []
+        self._page_line_ns = self._frame_line_ns = _line_ns(self.width)
         if self._huge_pages:
             width = _page_width(geometry, self.width)
-            pages_map = identity_map(geometry, width)
-            by_page = Rule(name="pages", map=pages_map, width=width, **memory)
+            by_page = Rule(name="pages", map=identity_map(geometry, width), width=width, **memory)
             self._all = [_Pipeline(by_page, self._device)]
+            self._page_line_ns = _line_ns(width)
         watchers = self.pipelines - len(self._all)
         if self._huge_pages and machine.span == 1:
             watchers = 0
@@ -140,14 +139,15 @@ class Nemo(Source):
         slow = units.frame[units.tier == SLOW] if self.fast != "nemo" else units.frame
         last = int(units.frame[-1]) << machine.frame_shift >> _HUGE_SHIFT if len(units) else 0
         self._lines = [one for p in self._all for one in p.lines(last + 1)]
+        of_pages = len(self._lines)
         for p in self._watchers:
             self._lines += p.lines(len(p.slots) * _BASES)
         # Candidates to watch next: all regions of the slow tier, hot or not.
         self._regions = np.unique(slow << machine.frame_shift >> _HUGE_SHIFT)
         self._reads += len(self._lines)
-        if self._all and self._lines:  # counters of other widths: the mean of these lines
-            costs = [one.line_ns for one, _, _ in self._lines]
-            self.line_ns = costs[0] if len(set(costs)) == 1 else sum(costs) / len(costs)
+        # The mean of these lines.
+        more = (self._page_line_ns - self._frame_line_ns) * of_pages / max(1, len(self._lines))
+        self.line_ns = self._frame_line_ns + more
         return len(self._lines)
 
     def read_line(self, number: int) -> None:
