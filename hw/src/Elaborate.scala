@@ -63,6 +63,10 @@ object Elaborate {
       @arg(doc = "flat memory mode: requests of a channel in flight") requests: Int = FlatParams().requests,
       @arg(doc = "flat memory mode: cycles until a memory has forgotten what a reset cut") drain: Int =
         FlatParams().drain,
+      @arg(
+        name = "clock-gates",
+        doc = "units with nothing to do have no clock: for simulators and ASICs, not for FPGAs"
+      ) clockGates: Flag,
       @arg(name = "plain", doc = "no packed arrays, which not every synthesis tool reads") plain: Flag,
       @arg(doc = "folder to write to") out: String
   ): Unit =
@@ -76,7 +80,16 @@ object Elaborate {
         acknowledge,
         hash
       )
-      val params = NemoParams(pipelines, channels, states, table, addressBits, features, outcomes = tiered.value)
+      val params = NemoParams(
+        pipelines,
+        channels,
+        states,
+        table,
+        addressBits,
+        features,
+        outcomes = tiered.value,
+        clockGates = clockGates.value
+      )
       val flatBoard = top == "board" && tiered.value
       val memory = Axi4Params(idBits = if (flatBoard) idBits + log2Ceil(hosts) else idBits)
       // Only where it is asked for: a board of four ids is no place for 32 requests in flight.

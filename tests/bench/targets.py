@@ -90,7 +90,11 @@ TARGETS = {
         _tests("engine", "mutants.txt"),
         engine.emit,
         engine.PUBLIC,
-        ((0, 10), "parity", "directed", "directed_control", "directed_takes", (10, 40)),
+        (
+            (0, 10),
+            *("parity", "directed", "directed_clocks", "directed_control", "directed_takes"),
+            (10, 40),
+        ),
     ),
     "expander": Target(
         EXPANDER,

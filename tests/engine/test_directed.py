@@ -10,6 +10,7 @@ DIRECTED = Directed(
     BENCH,
     {
         "directed": ["p2c2"],
+        "directed_clocks": ["p2c2"],
         "directed_control": ["p2c2"],
         "directed_takes": ["p2c2"],
         "parity": ["p2c2"],

@@ -39,7 +39,7 @@ UNPROTECTED = {
 # Instances of `PROTECTED` in which a test flips bits, besides those of `directed_upsets`.
 FLIPPED = {
     "directed_lines": "|".join(
-        rf"telemetry\.{re.escape(path)}$"
+        rf"telemetry\.buffer\.{re.escape(path)}$"
         for copies in directed_lines.MEMORIES.values()
         for path in copies
     ),

@@ -62,5 +62,5 @@ object VotedRam {
   val latency: Int = 2
 
   /** Bits compared per part in one cycle. */
-  private val part = 16
+  private val part = 2
 }

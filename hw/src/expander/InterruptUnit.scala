@@ -31,6 +31,9 @@ class InterruptUnit(vectors: Int) extends Module {
 
     /** Vector number; stable until accepted. */
     val message = Decoupled(UInt(log2Ceil(vectors).W))
+
+    /** Something changes in this cycle, or a message waits. */
+    val busy = Output(Bool())
   })
 
   private val arbiter = Module(new RRArbiter(UInt(log2Ceil(vectors).W), vectors))
@@ -42,4 +45,5 @@ class InterruptUnit(vectors: Int) extends Module {
   }
   // Registered, so the arbiter may change its choice while the message stays stable.
   io.message <> Queue(arbiter.io.out, 1, pipe = true)
+  io.busy := arbiter.io.out.valid || io.message.valid || io.acknowledge.reduce(_ || _)
 }

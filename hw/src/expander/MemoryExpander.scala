@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4Pins, Axi4Port, AxiLitePins, FaultReport, Injection, MemoryFault}
+import anemone.bus.{Axi4Pins, Axi4Port, AxiLitePins, ClockGate, FaultReport, Injection, MemoryFault}
 import anemone.expander.registers.{ExpanderRegisters, TelemetryWindowRegister}
 import anemone.flat.{FlatMemory, FlatParams, SidebandRange}
 import anemone.nemo.{EngineFaults, PipelineStatus, TelemetryEngine}
@@ -58,7 +58,8 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   val quiet = IO(Output(Bool()))
 
   private val engine = Module(new TelemetryEngine(nemo))
-  private val registers = Module(new ExpanderRegisters(p))
+  private val (registersBusy, interruptsBusy) = (WireInit(false.B), WireInit(false.B))
+  private val registers = withClock(ClockGate(nemo.clockGates, registersBusy))(Module(new ExpanderRegisters(p)))
   private val in = registers.io.in
   private val out = registers.io.out
   control.drives(registers.io.bus)
@@ -284,7 +285,10 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   in.errorStatus.refusedRead := any(_.refusedRead)
   in.errorStatus.memoryRead := any(_.memoryRead)
   in.errorStatus.memoryWrite := any(_.memoryWrite)
-  private val log = Module(new FaultLog(faults.map(_._1).toSeq, p.memory.idBits, p.faultLineBits))
+  private val anyFault = faults.map { case (_, report) => report.fault.asUInt.orR }.reduce(_ || _)
+  private val log = withClock(ClockGate(nemo.clockGates, anyFault || out.faultControl.rearm)) {
+    Module(new FaultLog(faults.map(_._1).toSeq, p.memory.idBits, p.faultLineBits))
+  }
   for ((report, (_, fault)) <- log.io.reports.zip(faults)) report := fault
   log.io.rearm := out.faultControl.rearm
   in.errorStatus.corrected := log.io.anyCorrected
@@ -301,7 +305,8 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   // Interrupts.
   private def byVector(errors: Bool, pipelines: UInt): Vec[Bool] =
     VecInit(errors +: pipelines.asBools.take(nemo.pipelines))
-  private val interrupts = Module(new InterruptUnit(vectors))
+  private val interrupts = withClock(ClockGate(nemo.clockGates, interruptsBusy))(Module(new InterruptUnit(vectors)))
+  interruptsBusy := interrupts.io.busy
   in.interruptPending.errors := (out.errorStatus.asUInt & out.errorEnable.asUInt).orR
   in.interruptPending.pipelines := VecInit(engine.io.status.map(_.notified)).asUInt
   interrupts.io.pending := byVector(in.interruptPending.errors, in.interruptPending.pipelines)
@@ -311,6 +316,11 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   interrupt.valid := interrupts.io.message.valid
   interrupt.vector := interrupts.io.message.bits
   interrupts.io.message.ready := interrupt.ready
+
+  // The registers have something to do while the port or the engine has, and when hardware sets a flag.
+  private val bus = registers.io.bus
+  registersBusy := Seq(bus.aw.valid, bus.w.valid, bus.b.valid, bus.ar.valid, bus.r.valid).reduce(_ || _) ||
+    registers.io.ruleCommit.valid || registers.io.table.valid || in.errorStatus.asUInt.orR
 }
 
 object MemoryExpander {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{BitSlicedCam, Lut6Tree, OneHot, RegisterSlice}
+import anemone.bus.{BitSlicedCam, OneHot, RegisterSlice}
 import chisel3._
 import chisel3.util._
 
@@ -21,7 +21,7 @@ class MemoryHead(p: ExpanderParams) extends Bundle {
 
   // Each id is compared before the selection is known; synthesis would otherwise put the comparison after an id
   // multiplexer.
-  private def same(one: UInt, other: UInt) = Lut6Tree.equal(one, other, bits)
+  private def same(one: UInt, other: UInt) = one === other
 
   /** The head has this id. */
   def isHead(id: UInt): Bool = same(head, id)
@@ -70,6 +70,6 @@ class HeadIdMatch(ids: BitSlicedCam, slots: Int, memory: MemoryHead, enters: UIn
     Mux(
       memory.stalls,
       (head & mask).orR,
-      Mux(memory.hasSecond, (second & mask).orR, Lut6Tree.meet(arriving, mask, slots))
+      Mux(memory.hasSecond, (second & mask).orR, (arriving & mask).orR)
     )
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4ReadData, BitSlicedCam, Lut6Tree, OneHot, VotedRam}
+import anemone.bus.{Axi4ReadData, BitSlicedCam, OneHot, VotedRam}
 import chisel3._
 import chisel3.util._
 
@@ -112,35 +112,31 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
     waiting(entry) && !(waiting & row).orR
   }).asUInt
   private case class After(lineNext: UInt, second: UInt, advanced: UInt, offer: UInt, offered: Bool)
-  private def after(forward: UInt, newToo: Bool, free: Bool, left: UInt): After = {
+  private def after(forward: UInt, free: Bool, left: UInt): After = {
     val next = forward & second
     After(
-      (((lineNext & ~forward) | next) & ~enters & ~left) | OneHot.onlyIf(
-        distance(0) || (distance(1) && newToo),
-        enters
-      ),
-      (((second & ~forward) | (more.head & forward)) & ~enters) | OneHot.onlyIf(
-        Mux(newToo, distance(2), distance(1)),
-        enters
-      ),
-      (forward & ~enters) | OneHot.onlyIf(newToo, enters),
+      ((lineNext & ~forward) | next) & ~enters & ~left,
+      ((second & ~forward) | (more.head & forward)) & ~enters,
+      forward & ~enters,
       Mux(free, first | OneHot.onlyIf(!waiting.orR, next), offer),
-      !free || waiting.orR || next.orR
+      !free || waiting.orR || (forward & second).orR
     )
   }
   private val none = 0.U(entries.W)
   private val cases = Seq(
-    after(none, false.B, !offered, none),
-    after(headMatch.head, io.memory.isHead(id), !offered, none),
-    after(sameAsOffer, (sameAsNew & offer).orR, true.B, offer)
+    after(none, !offered, none),
+    after(headMatch.head, !offered, none),
+    after(sameAsOffer, true.B, offer)
   )
   private def chosen(what: After => UInt): UInt =
-    Lut6Tree.choice(cases.map(what), Cat(io.taken, io.memoryAnswers), entries)
-  lineNext := chosen(_.lineNext)
-  second := chosen(_.second)
-  advanced := chosen(_.advanced)
+    Mux(io.taken, what(cases(2)), Mux(io.memoryAnswers, what(cases(1)), what(cases(0))))
+  private val newMoves =
+    Mux(io.taken, (sameAsNew & offer).orR, io.memoryAnswers && io.memory.isHead(id))
+  lineNext := chosen(_.lineNext) | OneHot.onlyIf(distance(0) || (distance(1) && newMoves), enters)
+  second := chosen(_.second) | OneHot.onlyIf(Mux(newMoves, distance(2), distance(1)), enters)
+  advanced := chosen(_.advanced) | OneHot.onlyIf(newMoves, enters)
   offer := chosen(_.offer)
-  offered := Lut6Tree.choice(cases.map(_.offered), Cat(io.taken, io.memoryAnswers), 1).asBool
+  offered := Mux(io.taken, cases(2).offered, Mux(io.memoryAnswers, cases(1).offered, cases(0).offered))
   assert(!(io.memoryAnswers && (headMatch.head & lineNext).orR), "a telemetry line was overtaken by memory's answer")
   assert(!(io.taken && (sameAsOffer & waiting).orR), "a telemetry line was overtaken")
   io.lineWasNext := RegNext(headMatch.next(lineNext))
@@ -150,9 +146,9 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   private val data = Module(new VotedRam(entries, p.memory.dataBits + 1))
   private val entered = RegNext(RegNext(enters))
   data.io.write.valid := RegNext(io.in.valid, false.B)
-  data.io.write.bits.address := RegNext(OHToUInt(free))
+  data.io.write.bits.address := RegNext(OneHot.number(free, entries))
   data.io.write.bits.data := io.data
-  data.io.read := OHToUInt(offer)
+  data.io.read := OneHot.number(offer, entries)
   data.io.counts := io.taken
   data.io.inject := io.inject
   io.corrected := data.io.corrected

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4, Axi4WriteData, Axi4WriteResponse, MemoryFault, OneHot, ProtectedQueue}
+import anemone.bus.{Axi4, Axi4WriteData, Axi4WriteResponse, ClockGate, MemoryFault, OneHot, ProtectedQueue}
 import anemone.nemo.LineAcknowledge
 import chisel3._
 import chisel3.util._
@@ -105,7 +105,9 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
     val memoryWrites = UInt(countBits.W)
     val write = new RegionWrite(p)
   }
-  private val plans = Module(new ProtectedQueue(new Plan, slots, flow = true))
+  private val queueClock =
+    ClockGate(p.nemo.clockGates, io.region.valid || used.orR || io.inject.map(_.valid).reduce(_ || _))
+  private val plans = withClock(queueClock)(Module(new ProtectedQueue(new Plan, slots, flow = true)))
   plans.io.enq.valid := io.region.fire
   plans.io.enq.bits.write := io.region.bits
   plans.io.enq.bits.memoryWrites := granted
@@ -126,7 +128,8 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
   // Acknowledges wait for the engine in a queue with an entry per slot.
   private val acknowledges =
     plan.write.acknowledges && !plan.write.refused && !plans.io.bad && io.data.bits.strb.andR && !io.data.bits.user
-  private val lines = Module(new ProtectedQueue(new PendingAcknowledge(p), slots, flow = true))
+  private val lines =
+    withClock(queueClock)(Module(new ProtectedQueue(new PendingAcknowledge(p), slots, flow = true)))
   private val arrives = lines.io.enq.bits
   lines.io.enq.valid := lastToRegion && acknowledges
   arrives.pipeline := plan.write.pipeline

@@ -15,6 +15,8 @@ import chisel3.util._
   * @param wordBits    bits of a state word: 64, or less to keep a formal proof small
   * @param lineWords   state words of a telemetry line: 8, or less to keep a formal proof small
   * @param outcomes    events have a [[NearOutcome]], which rules may filter by (flat memory mode)
+  * @param clockGates  units with nothing to do have no clock ([[anemone.bus.ClockGate]]): for simulators and ASICs; an
+  *                    FPGA has no gates in its logic
   */
 case class NemoParams(
     pipelines: Int = 8,
@@ -25,7 +27,8 @@ case class NemoParams(
     features: Features = Features(),
     wordBits: Int = 64,
     lineWords: Int = 8,
-    outcomes: Boolean = false
+    outcomes: Boolean = false,
+    clockGates: Boolean = false
 ) {
   require(pipelines >= 1 && pipelines <= 64, s"pipelines: 1 to 64, not $pipelines")
   require(Seq(1, 2, 4).contains(channels), s"channels: 1, 2 or 4, not $channels")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
-import anemone.bus.BitFlipInjector
+import anemone.bus.{BitFlipInjector, ClockGate}
 import chisel3._
 import chisel3.util._
 
@@ -48,7 +48,10 @@ class TelemetryEngine(p: NemoParams) extends Module {
   })
 
   private val arbiters = Seq.fill(p.channels)(Module(new SlotArbiter(p)))
-  private val pipelines = Seq.tabulate(p.pipelines)(i => Module(new TelemetryPipeline(p)).suggestName(s"pipeline_$i"))
+  private val busy = WireInit(VecInit(Seq.fill(p.pipelines)(false.B)))
+  private val pipelines = Seq.tabulate(p.pipelines) { i =>
+    withClock(ClockGate(p.clockGates, busy(i)))(Module(new TelemetryPipeline(p))).suggestName(s"pipeline_$i")
+  }
   private def isFor(i: Int, index: UInt): Bool = index === i.U
 
   // A rule moves down the pipeline like a slot; each stage loads it from the port as it passes.
@@ -76,10 +79,13 @@ class TelemetryEngine(p: NemoParams) extends Module {
 
   // One acknowledge unit for all channels, because acknowledges are few and may wait.
   private val clearing = VecInit(pipelines.map(_.io.status.clearing))
-  private val readStages = Seq.fill(p.channels)(Module(new ReadStage(p)))
+  private val readStages =
+    arbiters.map(a => withClock(ClockGate(p.clockGates, a.io.slot.read))(Module(new ReadStage(p))))
   private val rule = WireDefault(decoded)
   if (p.features.acknowledges) {
-    val acknowledgeUnit = Module(new AcknowledgeUnit(p))
+    val inject = io.inject(0)(EngineFaults.resetValues)
+    val hasWork = load || inject.valid || io.acknowledge.map(_.valid).reduce(_ || _)
+    val acknowledgeUnit = withClock(ClockGate(p.clockGates, hasWork))(Module(new AcknowledgeUnit(p)))
     acknowledgeUnit.io.acknowledge <> io.acknowledge
     io.acknowledged := acknowledgeUnit.io.acknowledged
     acknowledgeUnit.io.lines := VecInit(readStages.map(_.io.line.bits))
@@ -87,7 +93,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
     acknowledgeUnit.io.load.valid := load
     acknowledgeUnit.io.load.bits := io.rule.bits.pipeline
     acknowledgeUnit.io.rule := decoded
-    acknowledgeUnit.io.inject := io.inject(0)(EngineFaults.resetValues)
+    acknowledgeUnit.io.inject := inject
     io.faults(0).of(EngineFaults.resetValues) := acknowledgeUnit.io.fault
     for ((arbiter, c) <- arbiters.zipWithIndex) {
       arbiter.io.acknowledge := acknowledgeUnit.io.slots(c)
@@ -115,7 +121,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
     flip.io.flips
   })
 
-  private val delayedSlots = arbiters.map(a => Slot.delayed(a.io.slot, MatchStage.latency(p)))
+  private val delayedSlots = arbiters.map(a => Slot.delayed(a.io.slot, MatchStage.latency(p) - 1))
   for ((pipeline, i) <- pipelines.zipWithIndex) {
     pipeline.io.index := i.U
     pipeline.io.slots := VecInit(arbiters.map(_.io.slot))
@@ -130,6 +136,13 @@ class TelemetryEngine(p: NemoParams) extends Module {
       stage.io.line.valid && stage.io.line.bits.poison && isFor(i, stage.io.pipeline)
     })
     io.status(i) := pipeline.io.status
+
+    // It has something to do while it has a rule or is cleared, and when an input is for it.
+    val hasRule = RegEnable(decoded.enable, false.B, pipeline.io.load)
+    val isRead = pipeline.io.slots.map(slot => slot.read && isFor(i, slot.target.pipeline)).reduce(_ || _)
+    val isWritten = table.valid && isFor(i, table.bits.pipeline)
+    busy(i) := hasRule || pipeline.io.status.clearing || isRead || isWritten || pipeline.io.load ||
+      pipeline.io.clear || pipeline.io.rearm
   }
   // If entries of several pipelines are bad in one cycle, one is reported.
   for ((fault, c) <- io.faults.zipWithIndex) {
@@ -140,7 +153,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
     fault.entry := RegNext(PriorityMux(parityErrors))
   }
   for ((stage, c) <- readStages.zipWithIndex) {
-    stage.io.slot := delayedSlots(c)
+    stage.io.slot := Slot.delayed(delayedSlots(c), 1)
     stage.io.contributions := VecInit(pipelines.map(_.io.contributions(c)))
     io.lines(c) := stage.io.line
   }

@@ -15,7 +15,9 @@ class TelemetryPipeline(p: NemoParams) extends Module {
     val index = Input(UInt(p.pipelineBits.W))
     val slots = Input(Vec(p.channels, new Slot(p)))
 
-    /** `slots`, [[MatchStage.latency]] cycles later. */
+    /** `slots`, [[MatchStage.latency]] - 1 cycles later: the last register of the delay is the pipeline's own, so that
+      * nothing of it changes while its clock is stopped.
+      */
     val delayedSlots = Input(Vec(p.channels, new Slot(p)))
     val rule = Input(new DecodedRule(p))
 
@@ -68,7 +70,7 @@ class TelemetryPipeline(p: NemoParams) extends Module {
       val lane = Module(new TelemetryLane(p))
       lane.io.pipeline := io.index
       lane.io.slot := slot
-      lane.io.delayedSlot := delayedSlot
+      lane.io.delayedSlot := Slot.delayed(delayedSlot, 1)
       lane.io.rule := io.rule
       lane.io.load := io.load
       lane.io.table := table

@@ -22,7 +22,8 @@ object EmitBench {
         table = n(3),
         addressBits = n(4),
         features = Features(hash = n(13) > 0),
-        outcomes = ratio > 0
+        outcomes = ratio > 0,
+        clockGates = n(16) > 0
       ),
       memory,
       n(14),

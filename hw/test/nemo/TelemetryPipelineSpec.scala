@@ -11,7 +11,7 @@ class PipelineBench(p: NemoParams) extends Module {
   private val pipeline = Module(new TelemetryPipeline(p))
   val io = IO(chiselTypeOf(pipeline.io))
   io <> pipeline.io
-  pipeline.io.delayedSlots := VecInit(io.slots.map(Slot.delayed(_, MatchStage.latency(p))))
+  pipeline.io.delayedSlots := VecInit(io.slots.map(Slot.delayed(_, MatchStage.latency(p) - 1)))
 }
 
 class TelemetryPipelineSpec extends AnyFlatSpec with ChiselScalatestTester {

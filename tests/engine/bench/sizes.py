@@ -13,7 +13,10 @@ from anemone.telemetry.rules import OPS, WIDTHS
 
 @dataclass(frozen=True)
 class Size:
-    """Parameters of a build, named as in `anemone.nemo.NemoParams`."""
+    """Parameters of a build, named as in `anemone.nemo.NemoParams`.
+
+    Builds with clock gates are compared with the same models, cycle by cycle, as those without.
+    """
 
     name: str
     pipelines: int
@@ -22,6 +25,7 @@ class Size:
     table: int
     address_bits: int
     features: Features = EVERYTHING
+    clock_gates: bool = False
 
     @cached_property
     def geometry(self) -> Geometry:
@@ -68,13 +72,22 @@ class Size:
             "--address-bits": self.address_bits,
             **{f"--{name}": some for name, some in self.features.options.items()},
         }
-        return [word for option, value in values.items() for word in (option, str(value))]
+        words = [word for option, value in values.items() for word in (option, str(value))]
+        return [*words, *["--clock-gates"] * self.clock_gates]
 
 
 SIZES = {
     size.name: size
     for size in (
-        Size("p2c2", pipelines=2, channels=2, states=64, table=32, address_bits=20),
+        Size(
+            "p2c2",
+            pipelines=2,
+            channels=2,
+            states=64,
+            table=32,
+            address_bits=20,
+            clock_gates=True,
+        ),
         Size("p1c1", pipelines=1, channels=1, states=16, table=2, address_bits=13),
         # With all that is not standard; its addresses have more bits than what is hashed.
         Size(

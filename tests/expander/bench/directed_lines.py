@@ -72,7 +72,7 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
     await environment.start()
     faults = environment.watch = Faults(environment)
     memories = [
-        [at(dut, f"channel_{c}.telemetry.{path}") for path in copies]
+        [at(dut, f"channel_{c}.telemetry.buffer.{path}") for path in copies]
         for copies in MEMORIES.values()
         for c in range(build.engine.channels)
     ]

@@ -88,7 +88,7 @@ class Build:
             size.pipelines, size.channels, size.states, size.table, size.address_bits,
             self.address_bits, self.id_bits + self.hosts // 2, self.len_bits,
             self.telemetry_reads, self.reads_in_flight, self.ratio, self.requests, int(self.board),
-            int(size.features.hash), self.hosts, self.near_bits,
+            int(size.features.hash), self.hosts, self.near_bits, int(size.clock_gates),
         )  # fmt: skip
         return [self.emitted, *map(str, numbers)]
 
@@ -98,7 +98,15 @@ BUILDS = {
     for build in (
         Build(
             "x2",
-            Size("p2c2", pipelines=2, channels=2, states=64, table=32, address_bits=20),
+            Size(
+                "p2c2",
+                pipelines=2,
+                channels=2,
+                states=64,
+                table=32,
+                address_bits=20,
+                clock_gates=True,
+            ),
             address_bits=24,
             id_bits=4,
             telemetry_reads=64,
@@ -134,7 +142,15 @@ BUILDS = {
         ),
         Build(
             "tiered",
-            Size("p4c2", pipelines=4, channels=2, states=64, table=32, address_bits=16),
+            Size(
+                "p4c2",
+                pipelines=4,
+                channels=2,
+                states=64,
+                table=32,
+                address_bits=16,
+                clock_gates=True,
+            ),
             address_bits=24,
             id_bits=4,
             telemetry_reads=16,

@@ -42,7 +42,8 @@ def _expander(geometry: Geometry, key: str, harness: Path, more: tuple[str, ...]
         **geometry.features.options,
     }  # fmt: skip
     folders = (REGISTERS, COMMON, EXPANDER, harness)
-    return Simulator(key, "MemoryExpander", _options(options) + more, folders, _expander_sizes)
+    words = (*_options(options), "--clock-gates", *more)
+    return Simulator(key, "MemoryExpander", words, folders, _expander_sizes)
 
 
 def _options(options: dict[str, object]) -> tuple[str, ...]:
