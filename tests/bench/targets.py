@@ -107,6 +107,7 @@ TARGETS = {
             *("directed_order", "directed_path", "directed_region", "directed_interrupts"),
             *("directed_programming", "directed_parity", "directed_quiesce"),
             *("directed_acknowledge", "directed_faults", "directed_lines", "directed_upsets"),
+            "directed_clocks",
             (12, 30),
         ),
     ),

@@ -16,6 +16,7 @@ DIRECTED = Directed(
         "directed_quiesce_board": ["board", "agilex", "flatboard"],
         "directed_acknowledge": ["x2"],
         "directed_backlog": ["x2"],
+        "directed_clocks": ["x2"],
         "directed_region": ["x2"],
         "directed_region_one": ["x1"],
         "directed_programming": ["x2"],
