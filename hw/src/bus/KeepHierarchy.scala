@@ -6,8 +6,8 @@ import chisel3.experimental.{ChiselAnnotation, annotate}
 import org.json4s.JsonDSL._
 import scala.annotation.nowarn
 
-/** A module that synthesis must not merge with its surroundings (`keep_hierarchy`): for copies that must stay separate,
-  * and for trees of look-ups that synthesis would make deeper.
+/** A module that synthesis must not merge with its surroundings (`keep_hierarchy`): for copies that must stay
+  * separate.
   */
 @nowarn("cat=deprecation")
 trait KeepHierarchy { this: RawModule =>

@@ -32,7 +32,7 @@ _COLLECTED = re.compile(r"Collected\s*:\s*(\d+)")
 
 # Most instructions a cycle by number of rules; the other pipelines have no rule. CEILINGS are the
 # gates: what was measured, rounded up. GOALS are the bars of docs/performance.md.
-CEILINGS = {8: 76_000, 1: 75_000, 0: 75_000}
+CEILINGS = {8: 57_000, 1: 22_000, 0: 14_000}
 GOALS = {8: 42_000, 1: 16_000}
 
 
