@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verilated MemoryExpander: its pins and its clock.
 //
-// A cycle: set the inputs, settle(), read the outputs, tick().
+// A cycle: set the inputs, settle(), read the outputs, tick(). A valid that is set later may find a
+// stopped clock (docs/expander.md).
 // The pins depend on the configuration. anemone.backends.rtl.builder generates configuration.h from
 // the elaboration's params.json.
 #pragma once
