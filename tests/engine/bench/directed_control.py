@@ -94,6 +94,28 @@ async def drops_are_counted(driver: DirectedDriver) -> None:
 
 
 @directed_test
+async def every_address_bit_past_a_field_is_looked_at(driver: DirectedDriver) -> None:
+    """With all bits in the mask, each bit of an address and each shift: what the field cannot hold
+    is dropped and counted.
+    """
+    bits, counters = SIZE.address_bits, SIZE.counters
+    await driver.table(0, *((key, 0) for key in range(SIZE.table)))
+    for field, name in (("primary", "unmapped"), ("sub", "outOfRange")):
+        fits = (SIZE.table if field == "primary" else counters).bit_length() - 1
+        for shift in range(bits):
+            mask = {f"{field}_mask": END - 1, f"{field}_shift": shift, "width": 8}
+            await driver.rule(0, replace(COUNT, **{"primary_mask": 0, "sub_mask": 0, **mask}))
+            before = driver.status(0)
+            past = [bit for bit in range(bits) if bit - shift >= fits]
+            for bit in range(bits):
+                await driver.tick({int(bit == 6): 1 << bit})
+            await driver.wait(12)
+            expected = before | {name: before[name] + len(past)}
+            expected["matched"] += bits - len(past)
+            assert driver.status(0) == expected, (field, shift)
+
+
+@directed_test
 async def clear_starts_from_nothing(driver: DirectedDriver) -> None:
     """A clear during traffic zeroes states, table and counters; the rules stay."""
     await driver.rule(1, COUNT)

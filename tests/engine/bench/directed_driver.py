@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.engine.bench.script import Event, Read, registers
 from tests.engine.bench.sizes import Size
 
 PATIENCE = 2000  # limit in cycles for an answer
+CORRECTED = re.compile(r"io_faults_\d_of_\d_corrected")
 
 
 @dataclass
@@ -34,6 +36,9 @@ class DirectedDriver:
         self.cycle = 0
         self.lines: list[Seen] = []
         self._reads: dict[int, Read] = {}
+        self._corrected = [
+            pin._name.removeprefix("io_") for pin in dut if CORRECTED.fullmatch(pin._name)
+        ]
 
     async def start(self) -> None:
         """Reset, and wait until nothing is being cleared."""
@@ -84,6 +89,8 @@ class DirectedDriver:
             values[f"reads_{c}_valid"] = 1
         self.driver.set(**values)
         await self.driver.edge
+        corrected = "reset" not in inputs and any(map(self.get, self._corrected))
+        assert not corrected, "a corrected bit that nobody flipped"
         for c in range(self.size.channels):
             if self.get(f"lines_{c}_valid"):
                 words = [self.get(f"lines_{c}_bits_words_{k}") for k in range(WORDS_PER_LINE)]

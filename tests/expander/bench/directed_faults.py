@@ -246,6 +246,25 @@ async def a_bad_entry_amid_others(host: Host) -> None:
 
 
 @hosted
+async def a_bad_entry_of_each_pipeline_and_channel(host: Host) -> None:
+    """The first fault has the channel, the fault's set the entry among those of all pipelines."""
+    size, key = host.size, 2
+    for p in range(size.pipelines):
+        await host.rule(p, COUNT)
+        for channel in range(size.channels):
+            await arm(host, FaultMemory.TABLES, 1, channel)
+            await host.map(p, (key, 0))
+            await host.touch(0x1000 * key + 64 * channel)
+            assert (await fault_counts(host))[1] == p * size.channels + channel + 1
+            fault = await first(host)
+            assert (fault["memory"], fault.get("channel", 0)) == (FaultMemory.TABLES, channel)
+            entry = registers.FAULT_SET.unpack(await host.get(registers.FAULT_SET.offset))
+            assert entry["line"] == p * size.table + key
+            await cleared(host)
+        await host.rule(p, COUNT, enable=False)
+
+
+@hosted
 async def any_flipped_bit_of_a_table(host: Host) -> None:
     """At any position, no event is in a wrong counter."""
     await counted(host)
