@@ -1,5 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutants of the emitted SystemVerilog: one simulator has them all, and a plusarg selects one."""
+"""Mutants of the emitted SystemVerilog: one simulator has them all, and a plusarg selects one.
+
+A list of mutants:
+
+    == FILE
+    what breaks
+        where => what stands there instead
+
+«...» marks what is replaced, an expression; the rest of the line finds it, in every place that it
+fits. A # in it is any number: the emitter counts its temporaries. In a list of equivalents FILE may
+be a pattern, and where a regular expression between slashes, whose group `at` is replaced.
+"""
 
 from __future__ import annotations
 
