@@ -19,15 +19,11 @@ class MemoryHead(p: ExpanderParams) extends Bundle {
   /** The head stays in the next cycle. */
   val stalls = Bool()
 
-  // Each id is compared before the selection is known; synthesis would otherwise put the comparison after an id
-  // multiplexer.
-  private def same(one: UInt, other: UInt) = one === other
-
   /** The head has this id. */
-  def isHead(id: UInt): Bool = same(head, id)
+  def isHead(id: UInt): Bool = head === id
 
-  /** The response after the head has this id. */
-  def isSecond(id: UInt): Bool = Mux(hasSecond, same(second, id), same(arriving, id))
+  /** The response after the head has this id. Each is compared before one is selected, which is known late. */
+  def isSecond(id: UInt): Bool = Mux(hasSecond, second === id, arriving === id)
 
   /** The head of the next cycle has this id. */
   def next(id: UInt): Bool = Mux(stalls, isHead(id), isSecond(id))

@@ -128,7 +128,7 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
     after(headMatch.head, !offered, none),
     after(sameAsOffer, true.B, offer)
   )
-  private def chosen(what: After => UInt): UInt =
+  private def chosen[T <: Data](what: After => T): T =
     Mux(io.taken, what(cases(2)), Mux(io.memoryAnswers, what(cases(1)), what(cases(0))))
   private val newMoves =
     Mux(io.taken, (sameAsNew & offer).orR, io.memoryAnswers && io.memory.isHead(id))
@@ -136,7 +136,7 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   second := chosen(_.second) | OneHot.onlyIf(Mux(newMoves, distance(2), distance(1)), enters)
   advanced := chosen(_.advanced) | OneHot.onlyIf(newMoves, enters)
   offer := chosen(_.offer)
-  offered := Mux(io.taken, cases(2).offered, Mux(io.memoryAnswers, cases(1).offered, cases(0).offered))
+  offered := chosen(_.offered)
   assert(!(io.memoryAnswers && (headMatch.head & lineNext).orR), "a telemetry line was overtaken by memory's answer")
   assert(!(io.taken && (sameAsOffer & waiting).orR), "a telemetry line was overtaken")
   io.lineWasNext := RegNext(headMatch.next(lineNext))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from anemone.hardware.geometry import Geometry
-from tests.engine.bench.sizes import Size
+from tests.engine.bench.sizes import SIZES, Size
 
 
 class PortGeometry(Geometry):
@@ -98,15 +98,7 @@ BUILDS = {
     for build in (
         Build(
             "x2",
-            Size(
-                "p2c2",
-                pipelines=2,
-                channels=2,
-                states=64,
-                table=32,
-                address_bits=20,
-                clock_gates=True,
-            ),
+            SIZES["p2c2"],
             address_bits=24,
             id_bits=4,
             telemetry_reads=64,
