@@ -93,7 +93,8 @@ object Elaborate {
       val flatBoard = top == "board" && tiered.value
       val memory = Axi4Params(idBits = if (flatBoard) idBits + log2Ceil(hosts) else idBits)
       // Only where it is asked for: a board of four ids is no place for 32 requests in flight.
-      def flat = FlatParams(memory, ratio, addressBits, requests = requests, drain = drain)
+      def flat =
+        FlatParams(memory, ratio, addressBits, requests = requests, drain = drain, clockGates = clockGates.value)
       def tiers = flat.copy(channels = channels, events = true)
       def expander = ExpanderParams(
         params,

@@ -36,9 +36,19 @@ object ClockGate {
     else {
       val left = RegInit(runOn.U(log2Ceil(runOn + 1).W))
       left := Mux(busy, runOn.U, left - left.orR)
+      during(gates, busy || left.orR)
+    }
+
+  /** The clock of registers that change at the end of cycles of `changes` alone, and in a reset.
+    *
+    * @param gates build the gate
+    */
+  def during(gates: Boolean, changes: => Bool): Clock =
+    if (!gates) Module.clock
+    else {
       val gate = Module(new ClockGate)
       gate.clock := Module.clock
-      gate.enable := Module.reset.asBool || busy || left.orR
+      gate.enable := Module.reset.asBool || changes
       gate.gated
     }
 }

@@ -40,8 +40,7 @@ class ColumnCode(val columns: Seq[Int], val checkBits: Int) {
     */
   def beyond(syndrome: UInt): Bool = {
     val known = columns.toSet ++ (0 until checkBits).map(1 << _) + 0
-    val table = (0 until 1 << checkBits).filterNot(known).map(BigInt(1) << _).sum
-    table.U((1 << checkBits).W)(syndrome)
+    VecInit.tabulate(1 << checkBits)(value => (!known(value)).B)(syndrome)
   }
 }
 

@@ -2,16 +2,20 @@
 package anemone.bus
 
 import chisel3._
-import chisel3.util.{Cat, PriorityMux, log2Ceil}
+import chisel3.util.{Cat, Fill, PriorityMux, log2Ceil}
 
 /** Priority select, lowest bit first, as a tree instead of a chain. Combinational. */
 object OneHot {
 
   /** Mask of all bits above the lowest set bit. */
   def above(mask: UInt, width: Int): UInt = {
-    Iterator.iterate(1)(_ * 4).takeWhile(_ < width).foldLeft((mask << 1)(width - 1, 0)) { (word, step) =>
-      (0 until 4).map(k => (word << (k * step))(width - 1, 0)).reduce(_ | _)
+    // Bit 0 enters again from below: it is in every bit's OR, and a whole word stays one operation of a simulator.
+    def shifted(word: UInt, by: Int): UInt =
+      if (by >= width) Fill(width, word(0)) else Cat(word(width - 1 - by, 0), Fill(by, word(0)))
+    val from = Iterator.iterate(1)(_ * 4).takeWhile(_ < width).foldLeft(mask(width - 1, 0)) { (word, step) =>
+      (1 until 4).map(k => shifted(word, k * step)).fold(word)(_ | _)
     }
+    (from << 1)(width - 1, 0)
   }
 
   /** The lowest set bit. */

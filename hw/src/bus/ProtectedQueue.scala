@@ -15,13 +15,15 @@ import chisel3.util._
   *             less that replaces one with `flow`
   * @param large the memory is block RAM, which answers late: two registers between it and the code, of which synthesis
   *              makes the first the RAM's own
+  * @param gates memory and registers have a [[ClockGate]] each, and a clock only when an item enters or leaves them
   */
 class ProtectedQueue[T <: Data](
     gen: T,
     entries: Int,
     flow: Boolean = false,
     code: Boolean = true,
-    large: Boolean = false
+    large: Boolean = false,
+    gates: Boolean = false
 ) extends Module {
   require(code || flow, "code: without one only in place of one with flow")
   private val registers = if (large) ProtectedQueue.registers else 0
@@ -45,14 +47,25 @@ class ProtectedQueue[T <: Data](
 
   private def coded(): Unit = {
     val code = new Secded(gen.getWidth)
-    val queue = Module(new Queue(UInt(code.bits.W), entries)).suggestName("queue")
+    def gated(pipe: Boolean, entries: Int): Queue[UInt] = {
+      val moves = Wire(Bool())
+      val queue = withClock(ClockGate.during(gates, moves))(Module(new Queue(UInt(code.bits.W), entries, pipe = pipe)))
+      moves := queue.io.enq.fire || queue.io.deq.fire
+      queue
+    }
+    val queue = gated(pipe = false, entries).suggestName("queue")
     val flip = Module(new BitFlipInjector).suggestName("flip")
     flip.io.arm := io.inject
     flip.io.stores := queue.io.enq.fire
     queue.io.enq.bits := code.encode(io.enq.bits.asUInt) ^ flip.io.flips
     io.enq.ready := queue.io.enq.ready
 
-    val stages = Iterator.iterate[DecoupledIO[UInt]](queue.io.deq)(Queue(_, 1, pipe = true)).take(registers + 1).toSeq
+    def stage(from: DecoupledIO[UInt]): DecoupledIO[UInt] = {
+      val register = gated(pipe = true, 1)
+      register.io.enq <> from
+      register.io.deq
+    }
+    val stages = Iterator.iterate[DecoupledIO[UInt]](queue.io.deq)(stage).take(registers + 1).toSeq
     val stored = stages.last
     val (data, fault) = code.decode(stored.bits)
     val valid = RegInit(false.B)

@@ -12,8 +12,9 @@ import chisel3.util._
   * @param depth words
   * @param width bits per word, without check bits
   * @param early `data` comes one cycle before `fault`, directly from the decoder, for a user that registers it
+  * @param gates the registers of the answer have a [[ClockGate]]
   */
-class ProtectedRam(depth: Int, width: Int, early: Boolean = false) extends Module {
+class ProtectedRam(depth: Int, width: Int, early: Boolean = false, gates: Boolean = false) extends Module {
   val io = IO(new Bundle {
     val read = Flipped(Valid(UInt(log2Ceil(depth).W)))
     val data = Output(UInt(width.W))
@@ -24,7 +25,7 @@ class ProtectedRam(depth: Int, width: Int, early: Boolean = false) extends Modul
     val inject = Flipped(Valid(Bool()))
   })
   private val code = new Secded(width)
-  private val ram = Module(new Ram1R1W(depth, code.bits))
+  private val ram = Module(new Ram1R1W(depth, code.bits, gates = gates))
   private val flip = Module(new BitFlipInjector)
   flip.io.arm := io.inject
   flip.io.stores := io.write.valid
@@ -33,8 +34,13 @@ class ProtectedRam(depth: Int, width: Int, early: Boolean = false) extends Modul
   ram.io.write.bits.data := code.encode(io.write.bits.data) ^ flip.io.flips
   ram.io.read := io.read
   private val (data, fault) = code.decode(ram.io.data)
-  io.data := (if (early) data else RegNext(data))
-  io.fault := RegNext(fault, 0.U.asTypeOf(fault))
+  // An answer passes two cycles after its read; the cycle after that clears the registers.
+  private val answer =
+    ClockGate.during(gates, (2 to 3).map(ShiftRegister(io.read.valid, _, false.B, true.B)).reduce(_ || _))
+  withClock(answer) {
+    io.data := (if (early) data else RegNext(data))
+    io.fault := RegNext(fault, 0.U.asTypeOf(fault))
+  }
 }
 
 object ProtectedRam {

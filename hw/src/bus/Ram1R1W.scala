@@ -26,8 +26,9 @@ class RamWrite(depth: Int, width: Int) extends Bundle {
   * @param grouped one of several memories that share their addresses. The user states by `answers`, one cycle after the
   *                read, that the answer counts, and checks for read-during-write itself, once for the group, because
   *                each check slows simulation
+  * @param gates   the output register has a [[ClockGate]]
   */
-class Ram1R1W(val depth: Int, val width: Int, grouped: Boolean = false) extends Module {
+class Ram1R1W(val depth: Int, val width: Int, grouped: Boolean = false, gates: Boolean = false) extends Module {
   require(depth >= 2, s"a memory has 2 words or more, not $depth")
   require(width >= 1, s"a memory word has 1 bit or more, not $width")
 
@@ -43,7 +44,10 @@ class Ram1R1W(val depth: Int, val width: Int, grouped: Boolean = false) extends 
   private val word = memory.read(io.read.bits, io.read.valid)
   when(io.write.valid) { memory.write(io.write.bits.address, io.write.bits.data) }
 
-  io.data := RegNext(Mux(io.answers.getOrElse(RegNext(io.read.valid, false.B)), word, 0.U))
+  private val answers = io.answers.getOrElse(RegNext(io.read.valid, false.B))
+  // It takes a word, and in the cycle after that it is cleared.
+  private val output = ClockGate.during(gates, answers || RegNext(answers))
+  io.data := withClock(output)(RegNext(Mux(answers, word, 0.U)))
   if (!grouped)
     assert(!(io.read.valid && io.write.valid && io.read.bits === io.write.bits.address), "read of a word being written")
 }

@@ -41,7 +41,7 @@ class Secded(width: Int) {
     val decoded = parts.zip(codes).zip(lows).map { case (((from, to), code), low) =>
       val word = stored(to - 1, from)
       val syndrome = code.checks(word) ^ stored(low + code.checkBits - 1, low)
-      (word ^ code.flips(syndrome), syndrome.orR, code.beyond(syndrome))
+      (word ^ Mux(syndrome.orR, code.flips(syndrome), 0.U), syndrome.orR, code.beyond(syndrome))
     }
     val fault = Wire(new MemoryFault)
     fault.uncorrected := decoded.map(_._3).reduce(_ || _)

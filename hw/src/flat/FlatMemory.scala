@@ -78,7 +78,7 @@ class FlatMemory(p: FlatParams) extends Module {
 
   for (port <- Seq(nearPort, farPort)) port.io.powerOn := powerOn
 
-  private val requests = Module(new HostRequests(p.memory))
+  private val requests = Module(new HostRequests(p.memory, p.clockGates))
   private val responses = Module(new HostResponses(p))
   private val map = Module(new AddressMap(p))
   private val allocator = Module(new MshrAllocator(p))
@@ -142,7 +142,7 @@ class FlatMemory(p: FlatParams) extends Module {
   lookup.io.in <> RegisterSlice(mapped)
 
   // Write data wait here until their operation runs.
-  private val data = Module(new ProtectedRam(p.requests, (new StoredLine(p)).getWidth))
+  private val data = Module(new ProtectedRam(p.requests, (new StoredLine(p)).getWidth, gates = p.clockGates))
   private val hostData = Wire(new StoredLine(p))
   hostData.data := requests.io.data.data
   hostData.strobe := requests.io.data.strb
@@ -286,7 +286,7 @@ class FlatMemory(p: FlatParams) extends Module {
   responses.io.writes.done := done.map(_.done).reduce(_ | _)
   responses.io.writes.failed := done.map(_.failed).reduce(_ | _)
   responses.io.writes.outside := done.map(_.outside).reduce(_ | _)
-  hostPort.r <> RegisterSlice(responses.io.r)
+  hostPort.r <> RegisterSlice(responses.io.r, p.clockGates)
   hostPort.b <> RegisterSlice(responses.io.b)
 
   // Bit flips, by memory.

@@ -16,6 +16,8 @@ import chisel3.util._
   * @param drain       cycles without a response after which a memory is assumed to have forgotten the requests from
   *                    before a warm reset
   * @param events      emit an event with the outcome for each access
+  * @param clockGates  registers of lines that move seldom have no clock between ([[anemone.bus.ClockGate]]): for
+  *                    simulators and ASICs
   */
 case class FlatParams(
     memory: Axi4Params = Axi4Params(),
@@ -24,7 +26,8 @@ case class FlatParams(
     channels: Int = 1,
     requests: Int = 64,
     drain: Int = 1024,
-    events: Boolean = false
+    events: Boolean = false,
+    clockGates: Boolean = false
 ) {
   require(memory.dataBits == 512, s"memory.dataBits: a line of 64 B a beat, 512, not ${memory.dataBits}")
   require(ratio >= 1 && ratio <= 4, s"ratio: 1 to 4, not $ratio")

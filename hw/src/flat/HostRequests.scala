@@ -34,7 +34,7 @@ private class HostBurst(p: Axi4Params) extends Bundle {
   *
   * Latency: one cycle. No output depends combinationally on an input.
   */
-class HostRequests(p: Axi4Params) extends Module {
+class HostRequests(p: Axi4Params, clockGates: Boolean = false) extends Module {
   val io = IO(new Bundle {
     val ar = Flipped(Decoupled(new Axi4Address(p)))
     val aw = Flipped(Decoupled(new Axi4Address(p)))
@@ -55,12 +55,12 @@ class HostRequests(p: Axi4Params) extends Module {
   // Accepted write addresses minus accepted first data beats. Each register slice holds two, so the range is -2 to 2.
   private val addressLead = RegInit(0.S(3.W))
   private val inBurst = RegInit(false.B) // inside a data burst
-  private def slice[T <: Data](port: DecoupledIO[T], open: Bool): DecoupledIO[T] = {
+  private def slice[T <: Data](port: DecoupledIO[T], open: Bool, clockGates: Boolean = false): DecoupledIO[T] = {
     val gated = Wire(chiselTypeOf(port))
     gated.valid := port.valid && open
     gated.bits := port.bits
     port.ready := gated.ready && open
-    RegisterSlice(gated)
+    RegisterSlice(gated, clockGates)
   }
   // Computed before the register slice, so a beat's address takes less time after it.
   private def burst(transfer: Axi4Address): HostBurst = {
@@ -73,7 +73,7 @@ class HostRequests(p: Axi4Params) extends Module {
   }
   private val ar = slice(io.ar.map(burst), !quiesced)
   private val aw = slice(io.aw.map(burst), !quiesced || addressLead < 0.S)
-  private val w = slice(io.w, !quiesced || addressLead > 0.S || inBurst)
+  private val w = slice(io.w, !quiesced || addressLead > 0.S || inBurst, clockGates)
   private val begins = io.w.fire && !inBurst
   when(io.w.fire) { inBurst := !io.w.bits.last }
   addressLead := addressLead + io.aw.fire.asUInt.zext - begins.asUInt.zext

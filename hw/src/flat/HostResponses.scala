@@ -6,6 +6,7 @@ import anemone.bus.{
   Axi4ReadData,
   Axi4WriteResponse,
   BitSlicedCam,
+  ClockGate,
   MemoryFault,
   OneHot,
   ProtectedQueue,
@@ -136,10 +137,12 @@ class HostResponses(p: FlatParams) extends Module {
   private val picked = readOrder.io.next.bits
 
   // A response is written in the cycle after its arrival; it is read in the one after that, or later.
-  private val answers = Module(new ProtectedRam(entries, 1 + p.memory.dataBits))
+  private val answers = Module(new ProtectedRam(entries, 1 + p.memory.dataBits, gates = p.clockGates))
   answers.io.write.valid := RegNext(stores, false.B)
-  answers.io.write.bits.address := RegNext(io.answer.bits.request)
-  answers.io.write.bits.data := RegNext(Cat(io.answer.bits.poison, io.answer.bits.data))
+  withClock(ClockGate.during(p.clockGates, stores)) {
+    answers.io.write.bits.address := RegNext(io.answer.bits.request)
+    answers.io.write.bits.data := RegNext(Cat(io.answer.bits.poison, io.answer.bits.data))
+  }
   answers.io.read.valid := picks
   answers.io.read.bits := readOrder.io.number.get
   answers.io.inject := io.inject
@@ -152,7 +155,9 @@ class HostResponses(p: FlatParams) extends Module {
   head.data := io.answer.bits.data
   head.user := io.answer.bits.poison
   head.resp := io.answer.bits.resp
-  private val out = Module(new ProtectedQueue(new OutgoingResponse(p), stored, flow = true, large = true))
+  private val out = Module(
+    new ProtectedQueue(new OutgoingResponse(p), stored, flow = true, large = true, gates = p.clockGates)
+  )
   out.io.enq.valid := ShiftRegister(picks, ProtectedRam.latency, false.B, true.B)
   out.io.enq.bits.id := ShiftRegister(ids(picked), ProtectedRam.latency)
   out.io.enq.bits.last := ShiftRegister((lastBeats & picked).orR, ProtectedRam.latency)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.flat
 
-import anemone.bus.{MemoryFault, ProtectedRam}
+import anemone.bus.{ClockGate, MemoryFault, ProtectedRam}
 import chisel3._
 import chisel3.util._
 
@@ -20,7 +20,7 @@ class LineBuffer(p: FlatParams) extends Module {
     /** The first writer has priority and is never stalled. */
     val writes = Vec(3, Flipped(Decoupled(new BufferedLine(p))))
   })
-  private val rows = Module(new ProtectedRam(2 * p.mshrs, (new StoredLine(p)).getWidth))
+  private val rows = Module(new ProtectedRam(2 * p.mshrs, (new StoredLine(p)).getWidth, gates = p.clockGates))
   rows.io.read := io.read
   rows.io.inject := io.inject
   io.stored := StoredLine.from(rows.io.data, rows.io.fault, p)
@@ -29,7 +29,9 @@ class LineBuffer(p: FlatParams) extends Module {
   private val arbiter = Module(new Arbiter(new BufferedLine(p), 3))
   arbiter.io.in <> io.writes
   arbiter.io.out.ready := true.B
-  rows.io.write.valid := arbiter.io.out.valid
-  rows.io.write.bits.address := arbiter.io.out.bits.row
-  rows.io.write.bits.data := arbiter.io.out.bits.stored.asUInt
+  // A line is written a cycle later, also in a reset. Its row is read two cycles after that or later.
+  private val written = withClock(ClockGate.during(p.clockGates, arbiter.io.out.valid))(RegNext(arbiter.io.out.bits))
+  rows.io.write.valid := RegNext(arbiter.io.out.valid)
+  rows.io.write.bits.address := written.row
+  rows.io.write.bits.data := written.stored.asUInt
 }

@@ -109,7 +109,7 @@ class LinePort(p: FlatParams, sidebandBits: Int) extends Module {
   aw.bits := address(io.write.bits.id, io.write.bits.line)
   w.bits := io.write.bits
   io.axi.aw <> RegisterSlice(aw)
-  private val data = RegisterSlice(w)
+  private val data = RegisterSlice(w, p.clockGates)
   io.axi.w.valid := data.valid
   data.ready := io.axi.w.ready
   io.axi.w.bits.data := data.bits.stored.data
@@ -127,7 +127,7 @@ class LinePort(p: FlatParams, sidebandBits: Int) extends Module {
   r.bits.poison := io.axi.r.bits.user
   r.bits.error := io.axi.r.bits.resp.orR
   r.bits.sideband := io.rsideband
-  io.readAnswer <> RegisterSlice(r)
+  io.readAnswer <> RegisterSlice(r, p.clockGates)
 
   private val writeExpected = writes.io.expected
   io.axi.b.ready := true.B

@@ -224,7 +224,7 @@ class SwapSequencer(p: FlatParams) extends Module {
 
   /** A write queue to memory. A step takes a credit when it is picked, so its entry is free when the step commits. */
   private def outgoing(port: DecoupledIO[LineWrite]): (ValidIO[LineWrite], CreditCounter, MemoryFault) = {
-    val queue = Module(new ProtectedQueue(chiselTypeOf(port.bits), outgoingLines, flow = true))
+    val queue = Module(new ProtectedQueue(chiselTypeOf(port.bits), outgoingLines, flow = true, gates = p.clockGates))
     queue.io.inject := io.inject
     val credits = Module(new CreditCounter(outgoingLines))
     val in = Wire(Valid(chiselTypeOf(port.bits)))

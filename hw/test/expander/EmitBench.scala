@@ -37,7 +37,8 @@ object EmitBench {
         addressBits = n(4),
         channels = n(1),
         requests = n(11),
-        events = true
+        events = true,
+        clockGates = n(16) > 0
       )),
       nearBits = n(15)
     )

@@ -32,13 +32,17 @@ public_flat_rw -module "ram_*" -var "Memory"
 
 @dataclass(frozen=True)
 class Build:
-    """Parameters of a build, as `anemone.flat.FlatParams` has them."""
+    """Parameters of a build, as `anemone.flat.FlatParams` has them.
+
+    Builds with clock gates are compared with the same models as those without.
+    """
 
     name: str
     ratio: int
     requests: int
     address_bits: int
     id_bits: int
+    clock_gates: bool = False
 
     @property
     def top(self) -> str:
@@ -56,15 +60,15 @@ class Build:
             "drain": DRAIN,
         }
         words = [word for name, value in sizes.items() for word in (f"--{name}", str(value))]
-        return ["--top", "flat", *words]
+        return ["--top", "flat", *words, *["--clock-gates"] * self.clock_gates]
 
 
 BUILDS = {
     build.name: build
     for build in (
-        Build("flat1", ratio=1, requests=64, address_bits=20, id_bits=12),
+        Build("flat1", ratio=1, requests=64, address_bits=20, id_bits=12, clock_gates=True),
         Build("flat2", ratio=2, requests=8, address_bits=18, id_bits=4),
-        Build("flat3", ratio=3, requests=32, address_bits=16, id_bits=6),
+        Build("flat3", ratio=3, requests=32, address_bits=16, id_bits=6, clock_gates=True),
         Build("flat4", ratio=4, requests=4, address_bits=15, id_bits=2),
     )
 }

@@ -71,7 +71,8 @@ def flat_memory(ratio: int, address_bits: int) -> Simulator:
     """Flat memory mode's controller with memories of a ratio, with the harness that runs traces."""
     options = {"top": "flat", "ratio": ratio, "address-bits": address_bits}
     key = f"flat-r{ratio}a{address_bits}"
-    return Simulator(key, "FlatMemory", _options(options), (COMMON, FLAT), _flat_sizes)
+    words = (*_options(options), "--clock-gates")
+    return Simulator(key, "FlatMemory", words, (COMMON, FLAT), _flat_sizes)
 
 
 def _flat_sizes(params: dict) -> dict[str, object]:
