@@ -67,7 +67,7 @@ class ProtectedQueue[T <: Data](
     }
     val stages = Iterator.iterate[DecoupledIO[UInt]](queue.io.deq)(stage).take(registers + 1).toSeq
     val stored = stages.last
-    val (data, fault) = code.decode(stored.bits)
+    val (data, check) = code.decode(stored.bits)
     val valid = RegInit(false.B)
     val free = io.deq.ready || !valid
     val passes = if (flow) io.enq.valid && free && !stages.map(_.valid).reduce(_ || _) else false.B
@@ -77,9 +77,11 @@ class ProtectedQueue[T <: Data](
     valid := leaves || passes || (valid && !io.deq.ready)
     io.deq.valid := valid
     io.deq.bits := RegEnable(if (flow) Mux(passes, io.enq.bits.asUInt, data) else data, leaves || passes).asTypeOf(gen)
-    val found = Mux(leaves, fault, 0.U.asTypeOf(fault))
-    io.bad := RegEnable(found.uncorrected, leaves || passes)
-    io.fault := RegNext(found, 0.U.asTypeOf(fault))
+    // What was found in the item at `deq`, if it has been in the memory.
+    val found = RegEnable(check, leaves).fault
+    val wasStored = RegEnable(leaves, leaves || passes)
+    io.bad := found.uncorrected && wasStored
+    io.fault := Mux(RegNext(leaves, false.B), found, 0.U.asTypeOf(found))
     io.count := queue.io.count +& PopCount(stages.tail.map(_.valid) :+ valid)
   }
 

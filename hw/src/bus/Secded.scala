@@ -14,6 +14,25 @@ class MemoryFault extends Bundle {
   val uncorrected = Bool()
 }
 
+/** What a code finds in a stored word, a bit for every three parts. Its fault is a look-up more, so users register this
+  * first.
+  */
+class CodeCheck(groups: Int) extends Bundle {
+
+  /** A part is not as it was stored. */
+  val flipped = UInt(groups.W)
+
+  /** A part cannot be corrected. */
+  val uncorrected = UInt(groups.W)
+
+  def fault: MemoryFault = {
+    val fault = Wire(new MemoryFault)
+    fault.corrected := flipped.orR && !uncorrected.orR
+    fault.uncorrected := uncorrected.orR
+    fault
+  }
+}
+
 /** SECDED code of `width` bits: the data, and above them the check bits of each part of 64 bits; the last part has up
   * to 72. Corrects one flipped bit per part and detects two.
   *
@@ -35,18 +54,20 @@ class Secded(width: Int) {
     Cat(Cat(checks.reverse), word(width - 1, 0))
   }
 
-  /** The stored word, corrected, and its fault. */
-  def decode(stored: UInt): (UInt, MemoryFault) = {
+  /** The stored word, corrected, and what was found in it. */
+  def decode(stored: UInt): (UInt, CodeCheck) = {
     val lows = codes.scanLeft(width)(_ + _.checkBits)
     val decoded = parts.zip(codes).zip(lows).map { case (((from, to), code), low) =>
       val word = stored(to - 1, from)
       val syndrome = code.checks(word) ^ stored(low + code.checkBits - 1, low)
       (word ^ Mux(syndrome.orR, code.flips(syndrome), 0.U), syndrome.orR, code.beyond(syndrome))
     }
-    val fault = Wire(new MemoryFault)
-    fault.uncorrected := decoded.map(_._3).reduce(_ || _)
-    fault.corrected := !fault.uncorrected && decoded.map(_._2).reduce(_ || _)
-    (Cat(decoded.map(_._1).reverse), fault)
+    def grouped(flags: Seq[Bool]): Seq[Bool] = flags.grouped(3).map(_.reduce(_ || _)).toSeq
+    val (flipped, uncorrected) = (grouped(decoded.map(_._2)), grouped(decoded.map(_._3)))
+    val check = Wire(new CodeCheck(flipped.length))
+    check.flipped := VecInit(flipped).asUInt
+    check.uncorrected := VecInit(uncorrected).asUInt
+    (Cat(decoded.map(_._1).reverse), check)
   }
 }
 

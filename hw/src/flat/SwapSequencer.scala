@@ -5,14 +5,15 @@ import anemone.bus.{Axi4, MemoryFault, OneHot, ProtectedQueue}
 import chisel3._
 import chisel3.util._
 
-/** Carries out the pending work of the MSHRs. A six-cycle pipeline picks one MSHR per cycle, and [[SwapStep]] decides
-  * what is done for it. An MSHR is in the pipeline at most once, so only responses of memory change its state between
-  * its steps.
+/** Carries out the pending work of the MSHRs. A six-cycle pipeline picks one MSHR per cycle, round-robin, and
+  * [[SwapStep]] decides what is done for it. An MSHR is in the pipeline at most once, so only responses of memory
+  * change its state between its steps. MSHRs with work are known a cycle before a pick.
   *
-  * Three kinds of steps are picked round-robin: the first operation of an MSHR, the write of a near line, and the write
-  * of a far line. A blocked operation is retried when memory responds for its MSHR.
+  * Three kinds of steps: the first operation of an MSHR, the write of its near line, and the write of its far line. An
+  * MSHR with an operation and a line to write takes turns. A blocked operation is retried when memory responds for its
+  * MSHR.
   *
-  * Cycles: 0 pick; 1 read the MSHR's state; 2 decide by its operation, and read the buffers; 3 compute the far line and
+  * Cycles: 0 pick; 1 choose the kind, and read the MSHR's state; 2 decide by its operation, and read the buffers; 3 compute the far line and
   * the sideband code; 4 the buffers correct what they return; 5 commit.
   */
 class SwapSequencer(p: FlatParams) extends Module {
@@ -84,33 +85,36 @@ class SwapSequencer(p: FlatParams) extends Module {
     val inject = Flipped(Valid(Bool()))
   })
 
-  // Cycle 0: pick a kind round-robin, then an MSHR of that kind round-robin.
-  private val busy, blocked, wakeup, rotation = RegInit(0.U(mshrs.W))
+  // Cycle 0: pick the lowest MSHR of a batch. The next batch has all that have work when the last one is picked.
+  private val busy, blocked, wakeup, batch = RegInit(0.U(mshrs.W))
   private val (nearOut, nearCredits, nearFault) = outgoing(io.nearWrite)
   private val (farOut, farCredits, farFault) = outgoing(io.farWrite)
   io.fault.uncorrected := nearFault.uncorrected || farFault.uncorrected
   io.fault.corrected := !io.fault.uncorrected && (nearFault.corrected || farFault.corrected)
-  private val kinds = Seq(
-    (io.waiting & ~blocked) | io.refused,
-    OneHot.onlyIf(nearCredits.io.available, io.nearWritable),
+  private val operations = (io.waiting & ~blocked) | io.refused
+  private val ready = operations | OneHot.onlyIf(nearCredits.io.available, io.nearWritable) |
     OneHot.onlyIf(farCredits.io.available, io.farWritable)
-  ).map(_ & ~busy)
-  private val nextKind = RegInit(1.U(kinds.length.W))
-  private val kind = OneHot.firstFrom(VecInit(kinds.map(_.orR)).asUInt, ~(nextKind - 1.U), kinds.length)
-  private val picks = kind.orR
-  private val picked = OneHot.firstFrom(Mux1H(kind, kinds), rotation, mshrs)
-  when(picks) {
-    nextKind := Cat(kind(1, 0), kind(2))
-    rotation := OneHot.above(picked, mshrs)
-  }
-  nearCredits.io.take := kind(nearLine)
-  farCredits.io.take := kind(farLine)
+  private val behind = OneHot.above(batch, mshrs)
+  private val (picks, picked, left) = (batch.orR, batch & ~behind, batch & behind)
+  batch := Mux(left.orR, left, ready & ~busy & ~picked)
 
-  // Cycle 1: read the MSHR.
-  private val valid1 = RegNext(picks, false.B)
-  private val kind1 = RegEnable(kind, picks)
+  // Cycle 1: choose the kind of step, and read the MSHR.
+  private val picked1 = RegNext(picks, false.B)
   private val mshr1 = RegEnable(picked, 0.U(mshrs.W), picks)
   io.select := mshr1
+  private def has(work: UInt): Bool = (work & mshr1).orR
+  // An operation that came only in this cycle cannot be read yet.
+  private val hasOp1 = has(RegNext(io.waiting, 0.U))
+  private val lineNext = RegInit(0.U(mshrs.W)) // MSHRs that had an operation last
+  private val nearReady = has(io.nearWritable) && nearCredits.io.available
+  private val farReady = has(io.farWritable) && farCredits.io.available
+  private val operates = ((hasOp1 && !has(blocked)) || has(io.refused)) && !(has(lineNext) && (nearReady || farReady))
+  private val kind1 = Cat(!operates && !nearReady, !operates && nearReady, operates)
+  // Not if the credits were taken since it came into the batch.
+  private val valid1 = picked1 && (operates || nearReady || farReady)
+  nearCredits.io.take := valid1 && kind1(nearLine)
+  farCredits.io.take := valid1 && kind1(farLine)
+  when(valid1) { lineNext := Mux(operates, lineNext | mshr1, lineNext & ~mshr1) }
 
   // Cycle 2: decide by the operation.
   private val valid2 = RegNext(valid1, false.B)
@@ -125,7 +129,7 @@ class SwapSequencer(p: FlatParams) extends Module {
       toStage2(io.nearIndex),
       toStage2(io.state)
     )
-  private val hasOp2 = toStage2((io.waiting & mshr1).orR)
+  private val hasOp2 = toStage2(hasOp1)
   private val number2 = OHToUInt(mshr2)
   io.request := UIntToOH(head2, p.requests)
   private val step = Module(new SwapStep(p))
@@ -215,11 +219,10 @@ class SwapSequencer(p: FlatParams) extends Module {
     out.bits.sideband := sidebandWord5
   }
 
-  private val enters = OneHot.onlyIf(picks, picked)
   private val leaves = OneHot.onlyIf(valid5, mshr5)
-  busy := (busy | enters) & ~leaves
+  busy := ((busy & ~OneHot.onlyIf(picked1 && !valid1, mshr1)) | picked) & ~leaves
   io.busy := busy
-  wakeup := (wakeup & ~enters) | io.wakeup
+  wakeup := (wakeup & ~picked) | io.wakeup
   blocked := (blocked & ~io.wakeup & ~leaves) | OneHot.onlyIf(atCommit(change.blocks), mshr5 & ~wakeup & ~io.wakeup)
 
   /** A write queue to memory. A step takes a credit when it is picked, so its entry is free when the step commits. */

@@ -13,9 +13,9 @@ class SecdedPins(width: Int) extends Module {
   val flips = IO(Input(UInt(code.bits.W)))
   val data = IO(Output(UInt(width.W)))
   val fault = IO(Output(new MemoryFault))
-  private val (decoded, found) = code.decode(code.encode(word) ^ flips)
+  private val (decoded, check) = code.decode(code.encode(word) ^ flips)
   data := decoded
-  fault := found
+  fault := check.fault
 }
 
 class SecdedSpec extends AnyFlatSpec with ChiselScalatestTester {
