@@ -10,10 +10,9 @@ object OneHot {
   /** Mask of all bits above the lowest set bit. */
   def above(mask: UInt, width: Int): UInt = {
     // Bit 0 enters again from below: it is in every bit's OR, and a whole word stays one operation of a simulator.
-    def shifted(word: UInt, by: Int): UInt =
-      if (by >= width) Fill(width, word(0)) else Cat(word(width - 1 - by, 0), Fill(by, word(0)))
+    def shifted(word: UInt, by: Int): UInt = Cat(word(width - 1 - by, 0), Fill(by, word(0)))
     val from = Iterator.iterate(1)(_ * 4).takeWhile(_ < width).foldLeft(mask(width - 1, 0)) { (word, step) =>
-      (1 until 4).map(k => shifted(word, k * step)).fold(word)(_ | _)
+      (1 until 4).map(_ * step).filter(_ < width).map(shifted(word, _)).fold(word)(_ | _)
     }
     (from << 1)(width - 1, 0)
   }
