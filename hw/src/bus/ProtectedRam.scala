@@ -34,9 +34,8 @@ class ProtectedRam(depth: Int, width: Int, early: Boolean = false, gates: Boolea
   ram.io.write.bits.data := code.encode(io.write.bits.data) ^ flip.io.flips
   ram.io.read := io.read
   private val (data, check) = code.decode(ram.io.data)
-  // An answer passes two cycles after its read; the cycle after that clears the registers.
-  private val answer =
-    ClockGate.during(gates, (2 to 3).map(ShiftRegister(io.read.valid, _, false.B, true.B)).reduce(_ || _))
+  // An answer passes two cycles after its read; the cycle after that clears the registers, whatever a reset cuts.
+  private val answer = ClockGate.during(gates, (2 to 3).map(ShiftRegister(io.read.valid, _)).reduce(_ || _))
   withClock(answer) {
     io.data := (if (early) data else RegNext(data))
     io.fault := RegNext(check, 0.U.asTypeOf(check)).fault
