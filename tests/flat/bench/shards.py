@@ -12,7 +12,7 @@ BENCH = Bench(
     # Builds with a higher throughput run more beats.
     seeds={
         "flat1": [(0, 130), (130, 130)],
-        "flat2": [(0, 150)],
+        "flat2": [(0, 200)],
         "flat3": [(0, 125)],
         "flat4": [(0, 50)],
     },
