@@ -121,7 +121,14 @@ def test_a_fault_is_found(name: str) -> None:
         assert kinds == {"level", "word", "reset"}
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["board", "in flat memory mode"])
+# One worker writes a board's netlist.
+BOARDS = [
+    pytest.param(flat, marks=pytest.mark.xdist_group(f"board, {flat}"), id=name)
+    for flat, name in ((False, "board"), (True, "in flat memory mode"))
+]
+
+
+@pytest.fixture(scope="module", params=BOARDS)
 def board(request: pytest.FixtureRequest) -> list[cdc.Crossing]:
     netlist = cdc.board(request.param)
     assert not netlist.wrong

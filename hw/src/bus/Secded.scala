@@ -60,6 +60,7 @@ class Secded(width: Int) {
     val decoded = parts.zip(codes).zip(lows).map { case (((from, to), code), low) =>
       val word = stored(to - 1, from)
       val syndrome = code.checks(word) ^ stored(low + code.checkBits - 1, low)
+      // No flip has a zero syndrome; said so, a simulator skips the others.
       (word ^ Mux(syndrome.orR, code.flips(syndrome), 0.U), syndrome.orR, code.beyond(syndrome))
     }
     def grouped(flags: Seq[Bool]): Seq[Bool] = flags.grouped(3).map(_.reduce(_ || _)).toSeq
