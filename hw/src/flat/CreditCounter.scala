@@ -4,7 +4,7 @@ package anemone.flat
 import chisel3._
 import chisel3.util._
 
-/** Credits for the entries of a queue. A step takes a credit when it is picked and fills the entry some cycles later.
+/** Credits for the entries of a queue. A step takes a credit when its kind is chosen and fills the entry some cycles later.
   */
 class CreditCounter(credits: Int) extends Module {
   val io = IO(new Bundle {

@@ -5,16 +5,16 @@ import anemone.bus.{Axi4, MemoryFault, OneHot, ProtectedQueue}
 import chisel3._
 import chisel3.util._
 
-/** Carries out the pending work of the MSHRs. A six-cycle pipeline picks one MSHR per cycle, round-robin, and
-  * [[SwapStep]] decides what is done for it. An MSHR is in the pipeline at most once, so only responses of memory
-  * change its state between its steps. MSHRs with work are known a cycle before a pick.
+/** Carries out the pending work of the MSHRs. A six-cycle pipeline picks one MSHR per cycle, and [[SwapStep]] decides
+  * what is done for it. An MSHR is in the pipeline at most once, so only responses of memory change its state between
+  * its steps. A batch, which is all MSHRs with work, is picked before the next one.
   *
   * Three kinds of steps: the first operation of an MSHR, the write of its near line, and the write of its far line. An
   * MSHR with an operation and a line to write takes turns. A blocked operation is retried when memory responds for its
   * MSHR.
   *
-  * Cycles: 0 pick; 1 choose the kind, and read the MSHR's state; 2 decide by its operation, and read the buffers; 3 compute the far line and
-  * the sideband code; 4 the buffers correct what they return; 5 commit.
+  * Cycles: 0 pick; 1 choose the kind, and read the MSHR's state; 2 decide by its operation, and read the buffers; 3
+  * compute the far line and the sideband code; 4 the buffers correct what they return; 5 commit.
   */
 class SwapSequencer(p: FlatParams) extends Module {
   import SwapSequencer._
@@ -225,7 +225,7 @@ class SwapSequencer(p: FlatParams) extends Module {
   wakeup := (wakeup & ~picked) | io.wakeup
   blocked := (blocked & ~io.wakeup & ~leaves) | OneHot.onlyIf(atCommit(change.blocks), mshr5 & ~wakeup & ~io.wakeup)
 
-  /** A write queue to memory. A step takes a credit when it is picked, so its entry is free when the step commits. */
+  /** A write queue to memory. A step takes a credit when its kind is chosen, so its entry is free when it commits. */
   private def outgoing(port: DecoupledIO[LineWrite]): (ValidIO[LineWrite], CreditCounter, MemoryFault) = {
     val queue = Module(new ProtectedQueue(chiselTypeOf(port.bits), outgoingLines, flow = true, gates = p.clockGates))
     queue.io.inject := io.inject

@@ -42,12 +42,12 @@ def _expander(geometry: Geometry, key: str, harness: Path, more: tuple[str, ...]
         **geometry.features.options,
     }  # fmt: skip
     folders = (REGISTERS, COMMON, EXPANDER, harness)
-    words = (*_options(options), "--clock-gates", *more)
-    return Simulator(key, "MemoryExpander", words, folders, _expander_sizes)
+    return Simulator(key, "MemoryExpander", (*_options(options), *more), folders, _expander_sizes)
 
 
 def _options(options: dict[str, object]) -> tuple[str, ...]:
-    return tuple(word for name, value in options.items() for word in (f"--{name}", str(value)))
+    words = (word for name, value in options.items() for word in (f"--{name}", str(value)))
+    return (*words, "--clock-gates")
 
 
 def _expander_sizes(params: dict) -> dict[str, object]:
@@ -71,8 +71,7 @@ def flat_memory(ratio: int, address_bits: int) -> Simulator:
     """Flat memory mode's controller with memories of a ratio, with the harness that runs traces."""
     options = {"top": "flat", "ratio": ratio, "address-bits": address_bits}
     key = f"flat-r{ratio}a{address_bits}"
-    words = (*_options(options), "--clock-gates")
-    return Simulator(key, "FlatMemory", words, (COMMON, FLAT), _flat_sizes)
+    return Simulator(key, "FlatMemory", _options(options), (COMMON, FLAT), _flat_sizes)
 
 
 def _flat_sizes(params: dict) -> dict[str, object]:
