@@ -98,3 +98,26 @@ async def two_writes_into_the_region_of_one_id(host: Host) -> None:
         await refused.wait()
         assert (taken.data.resp, refused.data.resp) == (AxiResp.OKAY, AxiResp.DECERR)
         await host.memory[0].write(base, zeros[:32])  # dropped: the places change
+
+
+@hosted
+async def lines_of_each_channel_are_taken_away(host: Host) -> None:
+    """At once, from counters of other values; each channel's later events stay."""
+    await counted(host)
+    base = await opened(host)
+    channels = range(host.size.channels)
+    for channel in channels[1:]:
+        await host.touch(64 * channel, 5 * channel)
+    seen = [await host.line(0, 0, channel) for channel in channels]
+    assert seen == [COUNTED, *([5 * channel] + [0] * 7 for channel in channels[1:])]
+    for channel in channels:
+        await host.touch(64 * channel, channel + 3)
+    writes = [
+        host.memory[channel].init_write(base + 64 * channel, line(seen[channel]), awid=channel)
+        for channel in channels
+    ]
+    for write in writes:
+        await write.wait()
+        assert write.data.resp == AxiResp.OKAY
+    for channel in channels:
+        assert await host.line(0, 0, channel) == [channel + 3] + [0] * 7

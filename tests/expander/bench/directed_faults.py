@@ -176,6 +176,33 @@ async def two_flipped_bits_of_a_line_when_the_engine_is_free_at_once(host: Host)
     await acknowledged(host, 1, rest, third=False)
 
 
+@hosted
+async def the_first_fault_has_channel_and_id_of_its_request(host: Host) -> None:
+    """For each memory that knows an id, in each channel."""
+    await counted(host)
+    base = await opened(host)
+    for channel in range(host.size.channels):
+        master, own = host.memory[channel], 64 * channel
+        for memory in (
+            *(FaultMemory.REGION_WRITES, FaultMemory.ACKNOWLEDGES),
+            *(FaultMemory.TELEMETRY_LINES, FaultMemory.READY_LINES),
+        ):
+            for axi_id in (5, 10):
+                await arm(host, memory, 0, channel)
+                if memory in (FaultMemory.REGION_WRITES, FaultMemory.ACKNOWLEDGES):
+                    answer = await master.write(base + own, bytes(64), awid=axi_id)
+                else:
+                    answer = await master.read(
+                        host.windows.address(0, 0, channel, False), 64, arid=axi_id
+                    )
+                assert answer.resp == OKAY
+                await fault_counts(host)
+                fault = await first(host)
+                expected = {"memory": memory, "channel": channel, "id_valid": 1, "id": axi_id}
+                assert {name: fault.get(name, 0) for name in expected} == expected
+                await cleared(host)
+
+
 async def reset_value(host: Host, double: int) -> None:
     """A rule's reset value is also kept for acknowledgements."""
     await arm(host, FaultMemory.RESET_VALUES, double)
