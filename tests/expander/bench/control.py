@@ -93,15 +93,14 @@ class Control:
         self._valid = {name: Flag(pin(f"{name}valid")) for name in ("aw", "w", "ar")}
         self._ready = {name: reader(pin(f"{name}ready")) for name in ("aw", "w", "ar")}
         self._set = {name: writer(pin(name)) for name in ("awaddr", "wdata", "wstrb", "araddr")}
-        self._set["wstrb"](0xFF)
         self._answer = {name: reader(pin(f"{name}valid")) for name in ("b", "r")}
         self._take = {name: Flag(pin(f"{name}ready")) for name in ("b", "r")}
         self._resp = {name: reader(pin(f"{name}resp")) for name in ("b", "r")}
         self._data = reader(pin("rdata"))
-        self._todo: deque[tuple[bool, int, int, Answer | None]] = deque()
-        self._waiting: deque[tuple[bool, int, int, Answer | None]] = deque()
+        self._todo: deque[tuple[bool, int, tuple[int, int], Answer | None]] = deque()
+        self._waiting: deque[tuple[bool, int, Answer | None]] = deque()
         self._addresses: deque[int] = deque()
-        self._values: deque[int] = deque()
+        self._values: deque[tuple[int, int]] = deque()  # with the strobes
         self.slow = 0.0  # the chance, a cycle, to do nothing
         self.done = 0
 
@@ -110,13 +109,15 @@ class Control:
         """Everything was answered."""
         return not (self._todo or self._waiting)
 
-    def write(self, address: int, value: int, answer: Answer | None = None) -> None:
-        """Write a register when its turn comes."""
-        self._todo.append((True, address, value, answer))
+    def write(
+        self, address: int, value: int, answer: Answer | None = None, strobe: int = 0xFF
+    ) -> None:
+        """Write a register, or those of its bytes that have a strobe, when its turn comes."""
+        self._todo.append((True, address, (value, strobe), answer))
 
     def read(self, address: int, answer: Answer) -> None:
         """Read a register when its turn comes."""
-        self._todo.append((False, address, 0, answer))
+        self._todo.append((False, address, (0, 0), answer))
 
     def step(self, t: int) -> None:
         """Process cycle t and drive the next one."""
@@ -127,7 +128,7 @@ class Control:
             if self._answer[name]() and self._take[name].value:
                 if not self._waiting or self._waiting[0][0] != (name == "b"):
                     raise Difference(f"cycle {t}: an answer on control_{name} to nothing")
-                _, address, _, answer = self._waiting.popleft()
+                _, address, answer = self._waiting.popleft()
                 resp = self._resp[name]()
                 self.done += 1
                 if answer:
@@ -137,13 +138,11 @@ class Control:
         self._take["b"].set(int(self.rng.random() >= self.slow))
         self._take["r"].set(int(self.rng.random() >= self.slow))
         if self._todo and (not self._waiting or self._waiting[0][0] == self._todo[0][0]):
-            item = self._todo.popleft()
-            self._waiting.append(item)
-            if item[0]:
-                self._addresses.append(item[1])
-                self._values.append(item[2])
-            else:
-                self._addresses.append(~item[1])
+            write, address, value, answer = self._todo.popleft()
+            self._waiting.append((write, address, answer))
+            self._addresses.append(address if write else ~address)
+            if write:
+                self._values.append(value)
         self._offer()
 
     def _offer(self) -> None:
@@ -156,5 +155,7 @@ class Control:
                 self._set[f"{name}addr"](address)
                 self._valid[name].set(1)
         if self._values and not self._valid["w"].value and rng.random() >= slow:
-            self._set["wdata"](self._values.popleft())
+            value, strobe = self._values.popleft()
+            self._set["wdata"](value)
+            self._set["wstrb"](strobe)
             self._valid["w"].set(1)

@@ -190,12 +190,18 @@ async def the_first_fault_has_channel_and_id_of_its_request(host: Host) -> None:
             for axi_id in (5, 10):
                 await arm(host, memory, 0, channel)
                 if memory in (FaultMemory.REGION_WRITES, FaultMemory.ACKNOWLEDGES):
-                    answer = await master.write(base + own, bytes(64), awid=axi_id)
+                    master.write_if.w_channel.pause = True  # so that requests wait for data
+                    writes = [
+                        master.init_write(base + own, bytes(64), awid=axi_id) for _ in range(3)
+                    ]
+                    await ClockCycles(host.dut.clock, 20)
+                    master.write_if.w_channel.pause = False
+                    for write in writes:
+                        await write.wait()
+                        assert write.data.resp == OKAY
                 else:
-                    answer = await master.read(
-                        host.windows.address(0, 0, channel, False), 64, arid=axi_id
-                    )
-                assert answer.resp == OKAY
+                    address = host.windows.address(0, 0, channel, False)
+                    assert (await master.read(address, 64, arid=axi_id)).resp == OKAY
                 await fault_counts(host)
                 fault = await first(host)
                 expected = {"memory": memory, "channel": channel, "id_valid": 1, "id": axi_id}

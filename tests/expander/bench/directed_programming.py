@@ -29,6 +29,27 @@ async def sizes_are_told(host: Host) -> None:
 
 
 @directed_test
+async def bytes_without_a_strobe_keep_their_value(environment: Environment) -> None:
+    """Whatever is on their lanes, in each register of the rule to be committed."""
+    rng, control = environment.rng, environment.control
+    for register in (
+        *(registers.RULE_CONTROL, registers.RULE_START, registers.RULE_END),
+        *(registers.RULE_PRIMARY_MASK, registers.RULE_SUB_MASK, registers.RULE_SHIFTS),
+        *(registers.RULE_OPERAND, registers.RULE_NOTIFY_OPERAND, registers.RULE_EFFECT_OPERAND),
+    ):
+        control.write(register.offset, (1 << 64) - 1)
+        (built,) = await environment.registers([register.offset])
+        held = built
+        assert built, f"{register.offset:#x} holds nothing"
+        for _ in range(24):
+            value, strobe = rng.getrandbits(64), rng.getrandbits(8)
+            lanes = sum(0xFF << 8 * i for i in range(8) if strobe >> i & 1)
+            control.write(register.offset, value, strobe=strobe)
+            held = (held & ~lanes | value & lanes) & built
+            assert await environment.registers([register.offset]) == [held], (register, strobe)
+
+
+@directed_test
 async def entries_are_written_back_to_back(environment: Environment) -> None:
     """During full traffic on all channels, one entry is written per cycle and each is answered."""
     for part in (*environment.masters, *environment.memories):
