@@ -42,6 +42,7 @@ from tests.bench.build import ROOT, ask_for_long_runs, simulator
 from tests.bench.mutants import Mutant, StaleError, instrument, mutants, same, unmixed
 from tests.bench.sites import Change, changes, drawn
 from tests.bench.targets import TARGETS, Target
+from tests.codes.bench import build as codes
 
 REPORTS = ROOT / "build" / "mutants"
 BAR = 0.97  # share of random mutants that must be noticed
@@ -75,6 +76,15 @@ class Campaign:
         )  # fmt: skip
         self.inputs = digest([*sorted((folder / "rtl").iterdir()), *target.sources])
         self.limits: list[int] = []
+        self.in_memories, self.memories = set[str](), None
+        if target.memories:
+            alone = codes.emit(target.memories)
+            self.in_memories = {path.stem for path in alone.glob("*.sv")} - {codes.TOP}
+            inside = [m for m in self.all if m.file in self.in_memories]
+            instrument(alone, folder / "memories-rtl", inside, codes.TOP)
+            self.memories = simulator(
+                folder / "memories-rtl", folder / "memories", codes.TOP, codes.VISIBLE
+            )
 
     @property
     def all(self) -> list[Mutant]:
@@ -83,14 +93,15 @@ class Campaign:
     def measure_runs(self) -> None:
         """Run the unchanged hardware for the cycle limit of each run. Raises AssertionError."""
         folder = self.folder / "run-0"
-        for run in self.target.runs(self.sim, folder, []):
+        for run in self.target.runs(self.sim, self.memories, folder, []):
             self.limits.append(2 * run() + 20_000)
 
     def noticed(self, mutant: Mutant) -> str:
         """The first line of the failure that notices the mutant; empty if none does."""
         folder = self.folder / f"run-{mutant.number}"
         chosen = [f"+mutant={mutant.number}", ""]
-        runs = list(self.target.runs(self.sim, folder, chosen))
+        memories = self.memories if mutant.file in self.in_memories else None
+        runs = list(self.target.runs(self.sim, memories, folder, chosen))
         # First the run that is most likely to notice it for its cost, judged by others of the file.
         likely = sorted(
             range(len(runs)), key=lambda k: -(self.by[mutant.file, k] + 1) / self.limits[k]

@@ -6,11 +6,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tests.bench.bench import Bench, Build, Shard
 from tests.bench.build import ROOT
+from tests.codes.bench import build as codes
+from tests.codes.bench.shards import BENCH as CODES
 from tests.engine.bench import build as engine
 from tests.engine.bench.shards import BENCH as ENGINE
 from tests.expander.bench import build as expander
@@ -24,7 +27,8 @@ BenchRun = tuple[int, int] | str  # seeds, first and count; or a module of direc
 @dataclass(frozen=True)
 class Target:
     """A build, its list of mutants, and its bench's runs, the cheapest first. around: handwritten
-    sources with the simulated top, above the emitted one; defines: their macros.
+    sources with the simulated top, above the emitted one; defines: their macros. memories: the
+    build of its memories by themselves, which mutants in these are run in, too.
     """
 
     bench: Bench
@@ -35,6 +39,7 @@ class Target:
     bench_runs: tuple[BenchRun, ...]
     around: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()
+    memories: codes.Build | None = None
 
     @property
     def emitted(self) -> str:
@@ -54,7 +59,7 @@ class Target:
     @property
     def sources(self) -> list[Path]:
         """The sources of the runs."""
-        folders = (ROOT / "tests" / "bench", self.list.parent)
+        folders = (ROOT / "tests" / "bench", ROOT / "tests" / "codes", self.list.parent)
         return sorted(path for folder in folders for path in folder.rglob("*.py"))
 
     def run(self, what: BenchRun, sim: Path, folder: Path, chosen: Sequence[str]) -> None:
@@ -64,19 +69,27 @@ class Target:
         else:
             self.bench.run_shard(Shard(self.build, *what), folder, sim, chosen)
 
-    def runs(self, sim: Path, folder: Path, chosen: Sequence[str]) -> Iterator[Callable[[], int]]:
+    def runs(
+        self, sim: Path, memories: Path | None, folder: Path, chosen: Sequence[str]
+    ) -> Iterator[Callable[[], int]]:
         """The runs of a simulator that counts cycles, each a function that returns its cycles.
 
-        The function raises AssertionError if the bench detects a difference.
+        The function raises AssertionError if the bench detects a difference. memories: the
+        simulator of the memories by themselves, if that is to run, too.
         """
+
+        def counted(run: Callable[[], None]) -> int:
+            run()
+            text = (folder / "simulation.log").read_text()
+            return int(re.findall(r"^cycles: (\d+)", text, re.MULTILINE)[-1])
+
         for what in self.bench_runs:
-
-            def run(what: BenchRun = what) -> int:
-                self.run(what, sim, folder, chosen)
-                text = (folder / "simulation.log").read_text()
-                return int(re.findall(r"^cycles: (\d+)", text, re.MULTILINE)[-1])
-
-            yield run
+            yield partial(counted, partial(self.run, what, sim, folder, chosen))
+        if memories:
+            own = CODES.run
+            yield partial(
+                counted, partial(own, self.memories, "directed", folder, memories, chosen)
+            )
 
 
 def _tests(package: str, name: str) -> Path:
@@ -95,6 +108,7 @@ TARGETS = {
             *("parity", "directed", "directed_clocks", "directed_control", "directed_takes"),
             (10, 40),
         ),
+        memories=codes.BUILDS["p2c2"],
     ),
     "expander": Target(
         EXPANDER,
@@ -110,6 +124,7 @@ TARGETS = {
             "directed_clocks",
             (12, 30),
         ),
+        memories=codes.BUILDS["x2"],
     ),
     "tiered": Target(
         EXPANDER,
@@ -123,6 +138,7 @@ TARGETS = {
             *("directed_quiesce_tiered", "directed_undecided", "directed_upsets"),
             (12, 30),
         ),
+        memories=codes.BUILDS["tiered"],
     ),
     "flatboard": Target(
         EXPANDER,
@@ -133,6 +149,7 @@ TARGETS = {
         ((0, 2), "directed_flat_board", "directed_rate", (2, 6)),
         tuple(expander.AGILEX),
         tuple(expander.defines(EXPANDER.builds["flatboard"])),
+        memories=codes.BUILDS["flatboard"],
     ),
     "flat": Target(
         FLAT,
@@ -147,5 +164,6 @@ TARGETS = {
             *("directed_reset", "directed_upsets", "directed_codes"),
             (20, 100),
         ),
+        memories=codes.BUILDS["flat2"],
     ),
 }

@@ -11,11 +11,10 @@ from typing import Any
 from cocotb.triggers import FallingEdge
 
 from tests.bench.pins import text_reader, text_writer
+from tests.bench.secded import of_word
 
 EVERY = (1, 12)  # minimum and maximum cycles between two flips
 SOON = 3  # cycles
-# Data bits of a code word's parts (Secded): of each part, and at most of the last one.
-PART, LAST = 64, 72
 EMITTED = ("ram_ext", "memory_ext", "words_ext")  # of a Queue, a Ram1R1W, a VotedRamCopy
 
 
@@ -115,37 +114,15 @@ class Flipper:
         self.flips += 1
 
 
-def parts(word: int) -> list[list[int]]:
-    """The bits of each part of a code word of this width: its data bits, and its check bits, which
-    are above all data.
-    """
-    for width in range(word):
-        count = 1 + -(-max(width - LAST, 0) // PART)
-        data = [list(range(i * PART, (i + 1) * PART)) for i in range(count - 1)]
-        data.append(list(range((count - 1) * PART, width)))
-        high, sizes = width, [_checks(len(part)) for part in data]
-        if width + sum(sizes) == word:
-            for part, size in zip(data, sizes, strict=True):
-                part += range(high, high + size)
-                high += size
-            return data
-    raise ValueError(f"no code word has {word} bits")
-
-
-def _checks(width: int) -> int:
-    """Number of check bits for so many data bits: each bit has a different column of odd weight."""
-    return next(n for n in range(2, 16) if 1 << n - 1 >= width + n)
-
-
 def single_flips(word: int) -> list[set[int]]:
     """Sets of bits of a code word that cover every bit, also check bits: first one bit of each part
     together, then one of a part alone. All are corrected.
     """
-    each = parts(word)
+    each = [part.bits for part in of_word(word).parts]
     together = [{part[k % len(part)] for part in each} for k in range(max(map(len, each)))]
     return together + [{part[0]} for part in each]
 
 
 def double_flips(word: int) -> list[set[int]]:
     """Two bits of each part of a code word, one part at a time. None is corrected."""
-    return [{part[0], part[1]} for part in parts(word)]
+    return [set(part.bits[:2]) for part in of_word(word).parts]

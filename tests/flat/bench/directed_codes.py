@@ -18,8 +18,9 @@ from anemone.flat.config import FlatConfig
 from anemone.hardware.registers import FaultMemory
 from tests.bench.profile import StimulusProfile
 from tests.bench.requests import OKAY, Request
+from tests.bench.secded import of_word
 from tests.bench.store import bits
-from tests.bench.upsets import at, double_flips, parts, single_flips
+from tests.bench.upsets import at, double_flips, single_flips
 from tests.flat.bench.build import BUILDS
 from tests.flat.bench.directed_environment import DirectedEnvironment
 from tests.flat.bench.directed_upsets import LINES, MEMORIES, Faults
@@ -197,7 +198,7 @@ async def two_flipped_bits_of_each_part_are_told(dut: Any) -> None:
     await environment.start()
     for setup in SETUPS:
         width = len(at(dut, setup.path)[0])
-        of_numbers = max(parts(width)) if setup.memory in NUMBERED else []
+        of_numbers = of_word(width).parts[-1].bits if setup.memory in NUMBERED else []
         for mask in double_flips(width):
             await environment.restart_empty()
             assert await environment.upset(setup, [mask]) == 1, (setup, mask)

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A top with every memory of a build that corrects flipped bits, each with pins of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from anemone.io.build_cache import built as built_once
+from fpga.ip.tops import ports
+from tests.bench.build import SIMULATORS, simulator
+from tests.engine.bench import build as engine
+from tests.engine.bench.sizes import SIZES
+from tests.expander.bench import build as expander
+from tests.expander.bench.sizes import BUILDS as EXPANDERS
+from tests.flat.bench import build as flat
+
+WORK = SIMULATORS / "codes"
+TOP = "CodedMemories"
+KINDS = ("ProtectedQueue", "ProtectedRam", "VotedRam")
+VISIBLE = """\
+`verilator_config
+public_flat_rw -module "CodedMemories" -var "*"
+public_flat_rw -module "memory_*" -var "Memory"
+public_flat_rw -module "ram_*" -var "Memory"
+public_flat_rw -module "words_*" -var "Memory"
+"""
+
+
+@dataclass(frozen=True)
+class Build:
+    """The memories of a build of another bench. source: emits that build."""
+
+    name: str
+    source: Callable[[], Path]
+    top: str = TOP
+
+
+BUILDS = {
+    build.name: build
+    for build in (
+        Build("p2c2", lambda: engine.emit(SIZES["p2c2"])),
+        Build("x2", lambda: expander.emit(EXPANDERS["x2"])),
+        Build("tiered", lambda: expander.emit(EXPANDERS["tiered"])),
+        Build("flatboard", lambda: expander.emit(EXPANDERS["flatboard"])),
+        Build("flat2", lambda: flat.emit(flat.BUILDS["flat2"])),
+    )
+}
+
+
+def kind(module: str) -> str:
+    """The kind of a module; the emitter numbers those of one kind."""
+    return re.sub(r"_\d+$", "", module)
+
+
+def memories(rtl: Path) -> list[str]:
+    """The modules in a folder of emitted SystemVerilog."""
+    names = [name.removesuffix(".sv") for name in (rtl / "filelist.f").read_text().split()]
+    return [name for name in names if kind(name) in KINDS]
+
+
+def _files(rtl: Path) -> list[str]:
+    """The files of the memories and of all modules in them, in the order of `filelist.f`."""
+    names = [name.removesuffix(".sv") for name in (rtl / "filelist.f").read_text().split()]
+    found, todo = set[str](), memories(rtl)
+    while todo:
+        text = (rtl / f"{todo[-1]}.sv").read_text()
+        found.add(todo.pop())
+        inside = set(re.findall(r"^  (\w+) \w+ \(", text, re.MULTILINE)) & {*names}
+        todo += inside - found
+    return [f"{name}.sv" for name in names if name in found]
+
+
+def _kind(rtl: Path, module: str) -> dict[str, object]:
+    """What the bench must know of a memory, from its text."""
+    text = (rtl / f"{module}.sv").read_text()
+    if kind(module) == "ProtectedQueue":
+        inputs = [p.name for p in ports(rtl, module) if p.name.startswith("io_enq_bits")]
+        fields = [name.removeprefix("io_enq_bits") for name in inputs]
+        return {
+            "flow": "passes" in text,
+            "registers": len(re.findall(r"^  Queue1_\w+ ", text, re.MULTILINE)),
+            "fields": _from_the_lowest(fields),
+        }
+    return {"early": not re.search(r"assign io_data = io_data_REG|reg .* io_data_REG;", text)}
+
+
+def _from_the_lowest(fields: list[str]) -> list[str]:
+    """The order in which an item's fields are stored: the first one declared is the highest, and
+    of a vector the first one is the lowest.
+    """
+    found: list[list[str]] = []
+    for name in fields:
+        vector = re.sub(r"\d+$", "", name)
+        if found and vector != name and re.fullmatch(rf"{vector}\d+", found[-1][0]):
+            found[-1].append(name)
+        else:
+            found.append([name])
+    return [name for group in reversed(found) for name in group]
+
+
+def _top(rtl: Path) -> str:
+    """The top: the pin PORT of the memory MODULE is MODULE_PORT."""
+    pins, units = ["input clock", "input reset"], []
+    for module in memories(rtl):
+        wires = []
+        for port in ports(rtl, module):
+            own = port.name if port.name in ("clock", "reset") else f"{module}_{port.name}"
+            wires.append(f".{port.name}({own})")
+            if own != port.name:
+                pins.append(f"{port.direction}put logic [{port.bits - 1}:0] {own}")
+        units.append(f"  {module} unit_{module} ({', '.join(wires)});\n")
+    header = ",\n  ".join(pins)
+    return f"module {TOP}(\n  {header}\n);\n{''.join(units)}endmodule\n"
+
+
+def emit(build: Build) -> Path:
+    """The folder with the SystemVerilog of a build and this top, `filelist.f`, and `params.json`
+    with what the bench must know of each memory.
+    """
+    rtl = build.source()
+    top, files = _top(rtl), _files(rtl)
+    kinds = json.dumps({module: _kind(rtl, module) for module in memories(rtl)}, indent=1)
+
+    def make(fresh: Path) -> None:
+        fresh.mkdir(parents=True)
+        for name in files:
+            shutil.copy(rtl / name, fresh)
+        (fresh / f"{TOP}.sv").write_text(top)
+        (fresh / "params.json").write_text(kinds)
+        (fresh / "filelist.f").write_text("".join(f"{name}\n" for name in (*files, f"{TOP}.sv")))
+
+    return built_once(
+        WORK / build.name / "rtl", [*(rtl / name for name in files), top, kinds], make
+    )
+
+
+def built(build: Build, waves: bool = False) -> Path:
+    """The simulator of a build's memories, up to date with hw/src."""
+    folder = WORK / build.name / ("sim-waves" if waves else "sim")
+    return simulator(emit(build), folder, TOP, VISIBLE, waves, quick=True)
