@@ -42,7 +42,7 @@ from tests.bench.build import ROOT, ask_for_long_runs, simulator
 from tests.bench.mutants import Mutant, StaleError, instrument, mutants, same, unmixed
 from tests.bench.sites import Change, changes, drawn
 from tests.bench.targets import TARGETS, Target
-from tests.codes.bench import build as codes
+from tests.units.bench import build as single
 
 REPORTS = ROOT / "build" / "mutants"
 BAR = 0.97  # share of random mutants that must be noticed
@@ -76,14 +76,14 @@ class Campaign:
         )  # fmt: skip
         self.inputs = digest([*sorted((folder / "rtl").iterdir()), *target.sources])
         self.limits: list[int] = []
-        self.in_memories, self.memories = set[str](), None
-        if target.memories:
-            alone = codes.emit(target.memories)
-            self.in_memories = {path.stem for path in alone.glob("*.sv")} - {codes.TOP}
-            inside = [m for m in self.all if m.file in self.in_memories]
-            instrument(alone, folder / "memories-rtl", inside, codes.TOP)
-            self.memories = simulator(
-                folder / "memories-rtl", folder / "memories", codes.TOP, codes.VISIBLE
+        self.in_units, self.units = set[str](), None
+        if target.units:
+            alone = single.emit(target.units)
+            self.in_units = {path.stem for path in alone.glob("*.sv")} - {single.TOP}
+            inside = [m for m in self.all if m.file in self.in_units]
+            instrument(alone, folder / "units-rtl", inside, single.TOP)
+            self.units = simulator(
+                folder / "units-rtl", folder / "units", single.TOP, single.VISIBLE
             )
 
     @property
@@ -93,15 +93,15 @@ class Campaign:
     def measure_runs(self) -> None:
         """Run the unchanged hardware for the cycle limit of each run. Raises AssertionError."""
         folder = self.folder / "run-0"
-        for run in self.target.runs(self.sim, self.memories, folder, []):
+        for run in self.target.runs(self.sim, self.units, folder, []):
             self.limits.append(2 * run() + 20_000)
 
     def noticed(self, mutant: Mutant) -> str:
         """The first line of the failure that notices the mutant; empty if none does."""
         folder = self.folder / f"run-{mutant.number}"
         chosen = [f"+mutant={mutant.number}", ""]
-        memories = self.memories if mutant.file in self.in_memories else None
-        runs = list(self.target.runs(self.sim, memories, folder, chosen))
+        units = self.units if mutant.file in self.in_units else None
+        runs = list(self.target.runs(self.sim, units, folder, chosen))
         # First the run that is most likely to notice it for its cost, judged by others of the file.
         likely = sorted(
             range(len(runs)), key=lambda k: -(self.by[mutant.file, k] + 1) / self.limits[k]
@@ -169,10 +169,12 @@ def run_mutants(campaign: Campaign, chosen: Sequence[Mutant], verbose: bool) -> 
                 )
 
 
-def run_in_other_builds(campaign: Campaign, others: Iterable[str], verbose: bool) -> None:
-    """Run the random mutants that were not noticed in other builds that have them."""
+def run_in_other_builds(
+    campaign: Campaign, chosen: Sequence[Mutant], others: Iterable[str], verbose: bool
+) -> None:
+    """Run those of the random mutants that were not noticed in other builds that have them."""
     for other in others:
-        left = [m for m in campaign.random if not campaign.results[name(m)]]
+        left = [m for m in chosen if m.change and not campaign.results[name(m)]]
         target = TARGETS[other]
         if not left or target == campaign.target:
             continue
@@ -238,8 +240,8 @@ def run_target(key: str, options: argparse.Namespace, words: Sequence[str]) -> d
     if todo:
         verbose and print(f"{key}: {len(todo)} of {len(chosen)} to run", flush=True)
         run_mutants(one, todo, verbose)
-        if not words:
-            run_in_other_builds(one, (other for other in TARGETS if other != key), verbose)
+        others = [other for other in TARGETS if other != key]
+        run_in_other_builds(one, todo, others, verbose)
     kinds = {"list": one.listed, "random": one.random}
     outcome: dict[str, object] = {"explained": [shown(m) for m in one.explained]}
     for kind, group in kinds.items():

@@ -12,14 +12,14 @@ from typing import Any
 
 from tests.bench.bench import Bench, Build, Shard
 from tests.bench.build import ROOT
-from tests.codes.bench import build as codes
-from tests.codes.bench.shards import BENCH as CODES
 from tests.engine.bench import build as engine
 from tests.engine.bench.shards import BENCH as ENGINE
 from tests.expander.bench import build as expander
 from tests.expander.bench.shards import BENCH as EXPANDER
 from tests.flat.bench import build as flat
 from tests.flat.bench.shards import BENCH as FLAT
+from tests.units.bench import build as units
+from tests.units.bench.shards import BENCH as UNITS
 
 BenchRun = tuple[int, int] | str  # seeds, first and count; or a module of directed tests
 
@@ -27,8 +27,8 @@ BenchRun = tuple[int, int] | str  # seeds, first and count; or a module of direc
 @dataclass(frozen=True)
 class Target:
     """A build, its list of mutants, and its bench's runs, the cheapest first. around: handwritten
-    sources with the simulated top, above the emitted one; defines: their macros. memories: the
-    build of its memories by themselves, which mutants in these are run in, too.
+    sources with the simulated top, above the emitted one; defines: their macros. units: the
+    build with some of its units alone, in which the mutants of these run, too.
     """
 
     bench: Bench
@@ -39,7 +39,7 @@ class Target:
     bench_runs: tuple[BenchRun, ...]
     around: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()
-    memories: codes.Build | None = None
+    units: units.Build | None = None
 
     @property
     def emitted(self) -> str:
@@ -59,7 +59,7 @@ class Target:
     @property
     def sources(self) -> list[Path]:
         """The sources of the runs."""
-        folders = (ROOT / "tests" / "bench", ROOT / "tests" / "codes", self.list.parent)
+        folders = (ROOT / "tests" / "bench", ROOT / "tests" / "units", self.list.parent)
         return sorted(path for folder in folders for path in folder.rglob("*.py"))
 
     def run(self, what: BenchRun, sim: Path, folder: Path, chosen: Sequence[str]) -> None:
@@ -70,12 +70,12 @@ class Target:
             self.bench.run_shard(Shard(self.build, *what), folder, sim, chosen)
 
     def runs(
-        self, sim: Path, memories: Path | None, folder: Path, chosen: Sequence[str]
+        self, sim: Path, units: Path | None, folder: Path, chosen: Sequence[str]
     ) -> Iterator[Callable[[], int]]:
         """The runs of a simulator that counts cycles, each a function that returns its cycles.
 
-        The function raises AssertionError if the bench detects a difference. memories: the
-        simulator of the memories by themselves, if that is to run, too.
+        The function raises AssertionError if the bench detects a difference. units: the
+        simulator of single units, if that is to run, too.
         """
 
         def counted(run: Callable[[], None]) -> int:
@@ -85,11 +85,9 @@ class Target:
 
         for what in self.bench_runs:
             yield partial(counted, partial(self.run, what, sim, folder, chosen))
-        if memories:
-            own = CODES.run
-            yield partial(
-                counted, partial(own, self.memories, "directed", folder, memories, chosen)
-            )
+        if units:
+            own = UNITS.run
+            yield partial(counted, partial(own, self.units, "directed", folder, units, chosen))
 
 
 def _tests(package: str, name: str) -> Path:
@@ -108,7 +106,7 @@ TARGETS = {
             *("parity", "directed", "directed_clocks", "directed_control", "directed_takes"),
             (10, 40),
         ),
-        memories=codes.BUILDS["p2c2"],
+        units=units.BUILDS["p2c2"],
     ),
     "expander": Target(
         EXPANDER,
@@ -121,10 +119,10 @@ TARGETS = {
             *("directed_order", "directed_path", "directed_region", "directed_interrupts"),
             *("directed_programming", "directed_parity", "directed_quiesce"),
             *("directed_acknowledge", "directed_faults", "directed_lines", "directed_upsets"),
-            "directed_clocks",
+            *("directed_clocks", "directed_backlog", "directed_telemetry_reads"),
             (12, 30),
         ),
-        memories=codes.BUILDS["x2"],
+        units=units.BUILDS["x2"],
     ),
     "tiered": Target(
         EXPANDER,
@@ -138,7 +136,7 @@ TARGETS = {
             *("directed_quiesce_tiered", "directed_undecided", "directed_upsets"),
             (12, 30),
         ),
-        memories=codes.BUILDS["tiered"],
+        units=units.BUILDS["tiered"],
     ),
     "flatboard": Target(
         EXPANDER,
@@ -149,7 +147,7 @@ TARGETS = {
         ((0, 2), "directed_flat_board", "directed_rate", (2, 6)),
         tuple(expander.AGILEX),
         tuple(expander.defines(EXPANDER.builds["flatboard"])),
-        memories=codes.BUILDS["flatboard"],
+        units=units.BUILDS["flatboard"],
     ),
     "flat": Target(
         FLAT,
@@ -164,6 +162,6 @@ TARGETS = {
             *("directed_reset", "directed_upsets", "directed_codes"),
             (20, 100),
         ),
-        memories=codes.BUILDS["flat2"],
+        units=units.BUILDS["flat2"],
     ),
 }

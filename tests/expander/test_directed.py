@@ -25,6 +25,7 @@ DIRECTED = Directed(
         "directed_faults": ["x2"],
         "directed_upsets": ["x2", "board", "tiered"],
         "directed_lines": ["x2"],
+        "directed_telemetry_reads": ["x2"],
         "directed_controller": ["board"],
         "directed_bare": ["x2"],
         "directed_tiered": ["tiered"],

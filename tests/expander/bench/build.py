@@ -46,6 +46,8 @@ public_flat_rw -module "memory_*" -var "Memory"
 public_flat_rw -module "ram_*" -var "Memory"
 public_flat_rw -module "words_*" -var "Memory"
 public_flat_rd -module "MemoryChannel" -var "io_faults_*_fault_*"
+public_flat_rd -module "ReadPrefetchBuffer" -var "io_in_valid"
+public_flat_rd -module "ReadPrefetchBuffer" -var "io_taken"
 """
 # In flat memory mode also near memory, far memory, and the beats that the controller accepts.
 TIERED = """\

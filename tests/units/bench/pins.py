@@ -1,22 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A memory's ports as numbers: written for the next cycle, read as they settled in the last."""
+"""A unit's ports as numbers: written for the next cycle, read as they settled in the last."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from tests.bench.pins import reader, writer
 
 
 class Pins:
-    """The pins of one memory. One that was not emitted reads as its default and ignores writes."""
+    """The pins of one unit. One that was not emitted reads as its default and ignores writes."""
 
     def __init__(self, dut: Any, module: str, defaults: dict[str, int]) -> None:
         handles = {name: getattr(dut, f"{module}_io_{name}", None) for name in defaults}
         there = {name: handle for name, handle in handles.items() if handle is not None}
+        self._widths = {name: len(handle) for name, handle in there.items()}
         self._readers = {name: reader(handle) for name, handle in there.items()}
         self._writers = {name: writer(handle) for name, handle in there.items()}
         self._defaults, self._values = defaults, dict[str, int]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._readers)
+
+    def width(self, name: str) -> int:
+        """The pin's number of bits."""
+        return self._widths[name]
 
     def __contains__(self, name: str) -> bool:
         return name in self._readers

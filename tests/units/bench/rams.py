@@ -11,7 +11,7 @@ from cocotb.triggers import FallingEdge, RisingEdge
 
 from tests.bench.secded import CLEAN, of_word
 from tests.bench.upsets import words
-from tests.codes.bench.pins import Pins
+from tests.units.bench.pins import Pins
 
 LATENCY = 3  # cycles from a read to its answer
 EARLY = 2  # to its data, in some

@@ -10,8 +10,8 @@ from cocotb.triggers import FallingEdge, RisingEdge
 
 from tests.bench.secded import CLEAN, of_word
 from tests.bench.upsets import words
-from tests.codes.bench.model import Queue
-from tests.codes.bench.pins import Item, Pins
+from tests.units.bench.model import Queue
+from tests.units.bench.pins import Item, Pins
 
 PINS = {
     "enq_ready": 1, "enq_valid": 0, "deq_ready": 1, "deq_valid": 0, "bad": 0, "count": 0,

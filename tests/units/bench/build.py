@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A top with every memory of a build that corrects flipped bits, each with pins of its own."""
+"""A top with units of a build side by side, each with pins of its own."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.expander.bench import build as expander
 from tests.expander.bench.sizes import BUILDS as EXPANDERS
 from tests.flat.bench import build as flat
 
-WORK = SIMULATORS / "codes"
-TOP = "CodedMemories"
-KINDS = ("ProtectedQueue", "ProtectedRam", "VotedRam")
+WORK = SIMULATORS / "units"
+TOP = "SingleUnits"
+KINDS = ("ProtectedQueue", "ProtectedRam", "VotedRam", "FaultLog")
 VISIBLE = """\
 `verilator_config
-public_flat_rw -module "CodedMemories" -var "*"
+public_flat_rw -module "SingleUnits" -var "*"
 public_flat_rw -module "memory_*" -var "Memory"
 public_flat_rw -module "ram_*" -var "Memory"
 public_flat_rw -module "words_*" -var "Memory"
@@ -33,7 +33,7 @@ public_flat_rw -module "words_*" -var "Memory"
 
 @dataclass(frozen=True)
 class Build:
-    """The memories of a build of another bench. source: emits that build."""
+    """The units in a build of another bench. source: emits that build."""
 
     name: str
     source: Callable[[], Path]
@@ -57,16 +57,16 @@ def kind(module: str) -> str:
     return re.sub(r"_\d+$", "", module)
 
 
-def memories(rtl: Path) -> list[str]:
-    """The modules in a folder of emitted SystemVerilog."""
+def units(rtl: Path) -> list[str]:
+    """The modules of the units in a folder of emitted SystemVerilog."""
     names = [name.removesuffix(".sv") for name in (rtl / "filelist.f").read_text().split()]
     return [name for name in names if kind(name) in KINDS]
 
 
 def _files(rtl: Path) -> list[str]:
-    """The files of the memories and of all modules in them, in the order of `filelist.f`."""
+    """The files of the units and of all modules in them, in the order of `filelist.f`."""
     names = [name.removesuffix(".sv") for name in (rtl / "filelist.f").read_text().split()]
-    found, todo = set[str](), memories(rtl)
+    found, todo = set[str](), units(rtl)
     while todo:
         text = (rtl / f"{todo[-1]}.sv").read_text()
         found.add(todo.pop())
@@ -76,7 +76,7 @@ def _files(rtl: Path) -> list[str]:
 
 
 def _kind(rtl: Path, module: str) -> dict[str, object]:
-    """What the bench must know of a memory, from its text."""
+    """What the bench must know of a unit, from its text."""
     text = (rtl / f"{module}.sv").read_text()
     if kind(module) == "ProtectedQueue":
         inputs = [p.name for p in ports(rtl, module) if p.name.startswith("io_enq_bits")]
@@ -104,27 +104,27 @@ def _from_the_lowest(fields: list[str]) -> list[str]:
 
 
 def _top(rtl: Path) -> str:
-    """The top: the pin PORT of the memory MODULE is MODULE_PORT."""
-    pins, units = ["input clock", "input reset"], []
-    for module in memories(rtl):
+    """The top: the pin PORT of the unit MODULE is MODULE_PORT."""
+    pins, instances = ["input clock", "input reset"], []
+    for module in units(rtl):
         wires = []
         for port in ports(rtl, module):
             own = port.name if port.name in ("clock", "reset") else f"{module}_{port.name}"
             wires.append(f".{port.name}({own})")
             if own != port.name:
                 pins.append(f"{port.direction}put logic [{port.bits - 1}:0] {own}")
-        units.append(f"  {module} unit_{module} ({', '.join(wires)});\n")
+        instances.append(f"  {module} unit_{module} ({', '.join(wires)});\n")
     header = ",\n  ".join(pins)
-    return f"module {TOP}(\n  {header}\n);\n{''.join(units)}endmodule\n"
+    return f"module {TOP}(\n  {header}\n);\n{''.join(instances)}endmodule\n"
 
 
 def emit(build: Build) -> Path:
     """The folder with the SystemVerilog of a build and this top, `filelist.f`, and `params.json`
-    with what the bench must know of each memory.
+    with what the bench must know of each unit.
     """
     rtl = build.source()
     top, files = _top(rtl), _files(rtl)
-    kinds = json.dumps({module: _kind(rtl, module) for module in memories(rtl)}, indent=1)
+    kinds = json.dumps({module: _kind(rtl, module) for module in units(rtl)}, indent=1)
 
     def make(fresh: Path) -> None:
         fresh.mkdir(parents=True)
@@ -140,6 +140,6 @@ def emit(build: Build) -> Path:
 
 
 def built(build: Build, waves: bool = False) -> Path:
-    """The simulator of a build's memories, up to date with hw/src."""
+    """The simulator of a build's units, up to date with hw/src."""
     folder = WORK / build.name / ("sim-waves" if waves else "sim")
     return simulator(emit(build), folder, TOP, VISIBLE, waves, quick=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of all memories of a build that correct flipped bits, side by side.
+"""cocotb tests of the units of a build, side by side.
 
 CYCLES: of random use, set by `make soak`.
 """
@@ -17,18 +17,24 @@ import cocotb
 from cocotb.triggers import ClockCycles
 
 from tests.bench.pins import power_on
-from tests.codes.bench.build import kind
-from tests.codes.bench.queues import QueueUnit
-from tests.codes.bench.rams import RamUnit, VotedUnit
+from tests.units.bench.build import kind
+from tests.units.bench.fault_log import FaultLogUnit
+from tests.units.bench.queues import QueueUnit
+from tests.units.bench.rams import RamUnit, VotedUnit
 
-UNITS = {"ProtectedQueue": QueueUnit, "ProtectedRam": RamUnit, "VotedRam": VotedUnit}
-Unit = QueueUnit | RamUnit | VotedUnit
+UNITS = {
+    "ProtectedQueue": QueueUnit,
+    "ProtectedRam": RamUnit,
+    "VotedRam": VotedUnit,
+    "FaultLog": FaultLogUnit,
+}
+Unit = QueueUnit | RamUnit | VotedUnit | FaultLogUnit
 CYCLES = int(os.environ.get("CYCLES", "400"))
 SEED = 1
 
 
 async def each(dut: Any, *steps: Callable[[Unit], Awaitable[None]]) -> None:
-    """Do the steps with all memories side by side, with a reset before each."""
+    """Do the steps with all units side by side, with a reset before each."""
     found = json.loads(Path(os.environ["BENCH_PARAMS"]).read_text())
     units = [
         UNITS[kind(module)](dut, module, what, Random(f"{SEED} {module}"))
@@ -48,7 +54,7 @@ async def each(dut: Any, *steps: Callable[[Unit], Awaitable[None]]) -> None:
 
 
 @cocotb.test()
-async def each_memory_is_as_its_model_in_every_cycle(dut: Any) -> None:
+async def each_unit_is_as_its_model_in_every_cycle(dut: Any) -> None:
     """Random use with injected flips, amid which the second reset comes."""
     await each(dut, *[lambda unit: unit.random(CYCLES)] * 2)
 
@@ -60,6 +66,7 @@ async def each_flipped_bit_is_corrected(dut: Any) -> None:
     async def flips(unit: Unit) -> None:
         if isinstance(unit, VotedUnit):
             await unit.flips([1 << bit for bit in range(unit.width)] * 3)
+        if not isinstance(unit, QueueUnit | RamUnit):
             return
         parts = [part.bits for part in unit.code.parts]
         longest = max(map(len, parts))
@@ -74,7 +81,7 @@ async def each_syndrome_has_its_verdict(dut: Any) -> None:
     """In each part: corrected if it is a bit's, and noticed if not."""
 
     async def syndromes(unit: Unit) -> None:
-        if not isinstance(unit, VotedUnit):
+        if isinstance(unit, QueueUnit | RamUnit):
             await unit.flips(
                 [
                     value << part.checks.start

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cocotb bench of single units as emitted: memories that correct flipped bits, the fault log.
+
+build     a top with every such unit of a build         pins       a unit's ports as numbers
+queues    a ProtectedQueue; its model in `model`        rams       a ProtectedRam, a VotedRam
+fault_log a FaultLog                                    directed   random use, flips of all bits
+"""
