@@ -43,3 +43,19 @@ async def a_rule_waits_for_an_acknowledge(host: Host) -> None:
         await taken
         await ClockCycles(host.dut.clock, STOPPED)
     assert await host.line(0, 0) == COUNTED
+
+
+@hosted
+async def writes_into_the_region_wait_for_their_data(host: Host) -> None:
+    """Lines whose data come late are taken away, one after the other, and no other."""
+    await counted(host)
+    base = await opened(host)
+    master = host.memory[0]
+    for data, after in ((line([0] * 8), COUNTED), (line(COUNTED), [0] * 8)):
+        master.write_if.w_channel.pause = True
+        write = master.init_write(base, data)
+        await ClockCycles(host.dut.clock, STOPPED)
+        master.write_if.w_channel.pause = False
+        await write.wait()
+        assert await host.line(0, 0) == after
+        await ClockCycles(host.dut.clock, STOPPED)

@@ -31,11 +31,12 @@ async def sizes_are_told(host: Host) -> None:
 
 @directed_test
 async def bytes_without_a_strobe_keep_their_value(environment: Environment) -> None:
-    """Whatever is on their lanes, in each register of the rule to be committed, through the
+    """Whatever is on their lanes, in each register that software writes and reads back, through the
     expander's port; tests/registers has all registers of the block alone.
     """
     rng, control = environment.rng, environment.control
     for register in (
+        *(registers.INTERRUPT_ENABLE, registers.ERROR_ENABLE, registers.FAULT_INJECT),
         *(registers.RULE_CONTROL, registers.RULE_START, registers.RULE_END),
         *(registers.RULE_PRIMARY_MASK, registers.RULE_SUB_MASK, registers.RULE_SHIFTS),
         *(registers.RULE_OPERAND, registers.RULE_NOTIFY_OPERAND, registers.RULE_EFFECT_OPERAND),
@@ -230,5 +231,9 @@ async def what_is_not_built_is_answered(host: Host) -> None:
     last = reg.TABLE + 8 * size.pipelines * size.table
     assert (await host.control.write(last, one)).resp == 2
     assert (await host.control.write(last - 8, one)).resp == 0
+    known = {value.offset for value in vars(registers).values() if hasattr(value, "offset")}
+    for offset in set(range(0, registers.RULE_HASH.offset + 64, 8)) - known:
+        answer = await host.control.read(offset, 8)
+        assert (answer.resp, answer.data) == (2, bytes(8)), hex(offset)
     assert await host.get(reg.WINDOW_BYTES) == host.build.window_bytes
     await RisingEdge(host.dut.clock)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cocotb bench of single units as emitted: memories that correct flipped bits, the fault log.
+"""The cocotb bench of single units as emitted: memories that correct flipped bits and the counts
+of ids in them, and the fault log.
 
 build     a top with every such unit of a build         pins       a unit's ports as numbers
 queues    a ProtectedQueue; its model in `model`        rams       a ProtectedRam, a VotedRam
-fault_log a FaultLog                                    directed   random use, flips of all bits
+fault_log a FaultLog                                    id_counter an IdCounter
+directed  random use, flips of all bits
 """

@@ -21,7 +21,7 @@ from tests.flat.bench import build as flat
 
 WORK = SIMULATORS / "units"
 TOP = "SingleUnits"
-KINDS = ("ProtectedQueue", "ProtectedRam", "VotedRam", "FaultLog")
+KINDS = ("ProtectedQueue", "ProtectedRam", "VotedRam", "FaultLog", "IdCounter")
 VISIBLE = """\
 `verilator_config
 public_flat_rw -module "SingleUnits" -var "*"

@@ -19,6 +19,7 @@ from cocotb.triggers import ClockCycles
 from tests.bench.pins import power_on
 from tests.units.bench.build import kind
 from tests.units.bench.fault_log import FaultLogUnit
+from tests.units.bench.id_counter import IdCounterUnit
 from tests.units.bench.queues import QueueUnit
 from tests.units.bench.rams import RamUnit, VotedUnit
 
@@ -27,8 +28,9 @@ UNITS = {
     "ProtectedRam": RamUnit,
     "VotedRam": VotedUnit,
     "FaultLog": FaultLogUnit,
+    "IdCounter": IdCounterUnit,
 }
-Unit = QueueUnit | RamUnit | VotedUnit | FaultLogUnit
+Unit = QueueUnit | RamUnit | VotedUnit | FaultLogUnit | IdCounterUnit
 CYCLES = int(os.environ.get("CYCLES", "400"))
 SEED = 1
 
@@ -66,6 +68,8 @@ async def each_flipped_bit_is_corrected(dut: Any) -> None:
     async def flips(unit: Unit) -> None:
         if isinstance(unit, VotedUnit):
             await unit.flips([1 << bit for bit in range(unit.width)] * 3)
+        if isinstance(unit, IdCounterUnit):
+            await unit.flips_of_each_bit()
         if not isinstance(unit, QueueUnit | RamUnit):
             return
         parts = [part.bits for part in unit.code.parts]
