@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the handshake of one AXI channel (IHI 0022, A3.1.2 and A3.2.1): valid is low in reset and in the first cycle
-// after it, and valid and payload stay until ready.
+// after it, and valid and payload stay until ready. The reset at power-up may take one edge more, because the state of
+// clock gates is unknown at the first.
 module axi_handshake_checker #(
     parameter int BITS = 1,
     // Width of `data`, which is separate from `payload` because a wide concatenation slows the simulation.
@@ -17,13 +18,15 @@ module axi_handshake_checker #(
     input logic [DATA_BITS-1:0] data
 );
 
+  logic powered = 1'b0;
   logic was_reset = 1'b0;
   logic waits = 1'b0;
   logic [BITS-1:0] held;
   logic [DATA_BITS-1:0] held_data;
 
   always @(posedge clock) begin
-    was_reset <= reset;
+    powered <= 1'b1;
+    was_reset <= reset && powered;
     waits <= valid && !ready && !reset;
     if (valid && !ready && !waits) begin
       held <= payload;

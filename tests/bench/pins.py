@@ -11,7 +11,7 @@ from typing import Any
 
 from cocotb.clock import Clock
 from cocotb.handle import Immediate
-from cocotb.triggers import Timer
+from cocotb.triggers import RisingEdge, Timer
 
 DEPOSIT = 0  # takes effect after the edge
 NARROW = 32  # bits that fit a plain integer, less one for its sign
@@ -47,13 +47,15 @@ def text_writer(handle: Any) -> Callable[[str], None]:
 
 
 async def power_on(dut: Any) -> None:
-    """Start the clock under reset. The simulator starts with random state, also in clock and reset,
-    which must be set before the first edge.
+    """Start the clock under reset, and return after the first edge. The simulator starts with random
+    state, also in clock and reset, which must be set before that edge, and in clock gates, which
+    may miss it (docs/ports.md).
     """
     dut.clock.value = Immediate(0)
     dut.reset.value = Immediate(1)
     await Timer(1, "step")
     Clock(dut.clock, 2, unit="step").start()
+    await RisingEdge(dut.clock)
 
 
 class Flag:

@@ -56,29 +56,35 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
     val inject = Flipped(Valid(Bool()))
   })
   private def mask: UInt = RegInit(0.U(entries.W))
+
+  /** Only the first entries hold lines with reads ahead: the others are reserved. */
+  private val early = entries - ReadPrefetchBuffer.reserved
+  private def earlyMask: UInt = RegInit(0.U(early.W))
   private val used = mask
   private val ids = new BitSlicedCam(entries, p.memory.idBits)
   private val answers = new BitSlicedCam(entries, TelemetryBeat.answerBits)
 
   /** Lines with no read ahead, and with one. */
-  private val (lineNext, second) = (mask, mask)
+  private val (lineNext, second) = (mask, earlyMask)
 
   /** Lines with two or more reads ahead, by number, counting responses up to two cycles ago; and `advanced`, the lines
     * that the last cycle's response moved forward.
     */
-  private val others = Seq.fill(ReadPrefetchBuffer.ahead - 1)(mask)
-  private val advanced = mask
+  private val others = Seq.fill(ReadPrefetchBuffer.ahead - 1)(earlyMask)
+  private val advanced = earlyMask
 
-  /** By entry, the lines with the same id. */
-  private val same = Seq.fill(entries)(Reg(UInt(entries.W)))
+  /** By early entry, the lines with the same id. */
+  private val same = Seq.fill(early)(Reg(UInt(entries.W)))
 
   /** By entry, the lines that entered before it. */
   private val before = Seq.fill(entries)(Reg(UInt(entries.W)))
 
   private val free = mask
   private val enters = OneHot.onlyIf(io.in.valid, free)
-  free := ReadPrefetchBuffer.anyOf(~(used | enters))
+  private val entersEarly = enters(early - 1, 0)
+  free := ReadPrefetchBuffer.firstOf(~(used | enters))
   assert(!io.in.valid || free.orR, "a telemetry line without a free entry")
+  assert(!enters(entries - 1, early).orR || io.in.bits.ahead === 0.U, "a line with reads ahead in a reserved entry")
   private val id = io.in.bits.beat.id
   private val sameAsNew = ids.equal(id)
   ids.next(0.U, enters, id)
@@ -99,10 +105,10 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
     .map(answer => answer.valid && answer.bits === id)
     .foldLeft(UIntToOH(io.in.bits.ahead, ReadPrefetchBuffer.ahead + 1))((at, count) => Mux(count, at >> 1, at))
   private val more = others.zipWithIndex.map { case (lines, k) =>
-    (lines & ~advanced) | (others.lift(k + 1).getOrElse(0.U(entries.W)) & advanced)
+    (lines & ~advanced) | (others.lift(k + 1).getOrElse(0.U(early.W)) & advanced)
   }
   for (((lines, now), k) <- others.zip(more).zipWithIndex)
-    lines := (now & ~enters) | OneHot.onlyIf(distance(k + 2), enters)
+    lines := (now & ~entersEarly) | OneHot.onlyIf(distance(k + 2), entersEarly)
 
   // A response moves every line of its id forward by one. Which id is answered is known late in the cycle, so the next
   // state is computed for no response, for memory's and for the offered line's, and then selected. Lines with two or
@@ -115,17 +121,17 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   private def after(forward: UInt, free: Bool, left: UInt): After = {
     val next = forward & second
     After(
-      ((lineNext & ~forward) | next) & ~enters & ~left,
-      ((second & ~forward) | (more.head & forward)) & ~enters,
-      forward & ~enters,
+      (lineNext | next) & ~enters & ~left,
+      ((second & ~forward) | (more.head & forward)) & ~entersEarly,
+      forward & ~entersEarly,
       Mux(free, first | OneHot.onlyIf(!waiting.orR, next), offer),
-      !free || waiting.orR || (forward & second).orR
+      !free || waiting.orR || next.orR
     )
   }
   private val none = 0.U(entries.W)
   private val cases = Seq(
     after(none, !offered, none),
-    after(headMatch.head, !offered, none),
+    after(headMatch.head(early - 1, 0), !offered, none),
     after(sameAsOffer, true.B, offer)
   )
   private def chosen[T <: Data](what: After => T): T =
@@ -133,14 +139,14 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   private val newMoves =
     Mux(io.taken, (sameAsNew & offer).orR, io.memoryAnswers && io.memory.isHead(id))
   lineNext := chosen(_.lineNext) | OneHot.onlyIf(distance(0) || (distance(1) && newMoves), enters)
-  second := chosen(_.second) | OneHot.onlyIf(Mux(newMoves, distance(2), distance(1)), enters)
-  advanced := chosen(_.advanced) | OneHot.onlyIf(newMoves, enters)
+  second := chosen(_.second) | OneHot.onlyIf(Mux(newMoves, distance(2), distance(1)), entersEarly)
+  advanced := chosen(_.advanced) | OneHot.onlyIf(newMoves, entersEarly)
   offer := chosen(_.offer)
   offered := chosen(_.offered)
   assert(!(io.memoryAnswers && (headMatch.head & lineNext).orR), "a telemetry line was overtaken by memory's answer")
-  assert(!(io.taken && (sameAsOffer & waiting).orR), "a telemetry line was overtaken")
+  assert(!(io.taken && (sameAsOffer & waiting(early - 1, 0)).orR), "a telemetry line was overtaken")
   io.lineWasNext := RegNext(headMatch.next(lineNext))
-  io.lineWasSecond := RegNext(headMatch.next(second))
+  io.lineWasSecond := RegNext(headMatch.next(second.pad(entries)))
 
   // Read in the cycle in which the line may leave.
   private val data = Module(new VotedRam(entries, p.memory.dataBits + 1))
@@ -166,8 +172,8 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
 
 object ReadPrefetchBuffer {
 
-  /** One set bit of `some`. */
-  private def anyOf(some: UInt): UInt = {
+  /** The first set bit of `some`. */
+  private def firstOf(some: UInt): UInt = {
     val size = 4
     val groups = (0 until entries by size).map(from => some(from + size - 1, from))
     val first = OneHot.first(VecInit(groups.map(_.orR)).asUInt, groups.length)
@@ -176,8 +182,8 @@ object ReadPrefetchBuffer {
 
   val entries: Int = 20
 
-  /** Entries reserved for lines with no read ahead, so lines that wait for others neither block nor slow them: as many
-    * as the cycles from picking a line to getting its credit back.
+  /** The last entries, reserved for lines with no read ahead, so lines that wait for others neither block nor slow them:
+    * as many as the cycles from picking a line to getting its credit back. A line takes the first free entry.
     */
   val reserved: Int = 7
 

@@ -100,8 +100,8 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   private val refused = mask
   refused := (refused & ~enters) | OneHot.onlyIf(!okay, enters)
 
-  // Which line moves next. Each group of slots registers one candidate: its oldest line that is next in order, or else
-  // its oldest that is nearly next. The oldest group goes first. No line starves, because the ring stops at a slot that
+  // Which line moves next. Each group of slots registers one candidate: its first line that is next in order, or else
+  // its first that is nearly next. The oldest group goes first. No line starves, because the ring stops at a slot that
   // stays.
   private val size = slots.min(TelemetryLineBuffer.group)
   private val groups = slots / size
@@ -114,30 +114,26 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   private val candidate = mask
   private val isNext = RegInit(0.U(groups.W))
   private val isSoon = RegInit(0.U(groups.W))
-  private def andAbove(bits: UInt, width: Int) = bits | OneHot.above(bits, width)
   private def of(word: UInt, g: Int) = word((g + 1) * size - 1, g * size)
   private val tailGroup = VecInit.tabulate(groups)(of(atTail, _).orR).asUInt
   private val oldGroups = Reg(UInt(groups.W))
-  oldGroups := andAbove(tailGroup, groups)
+  oldGroups := tailGroup | OneHot.above(tailGroup, groups)
   private val enough = credits > ReadPrefetchBuffer.reserved.U
   private val pick = credits =/= 0.U && (isNext.orR || (enough && isSoon.orR))
   private val pickedGroup =
     Mux(isNext.orR, OneHot.firstFrom(isNext, oldGroups, groups), OneHot.firstFrom(isSoon, oldGroups, groups))
   private val from = OneHot.onlyIf(pick, pickedGroup)
   private val picks = VecInit.tabulate(groups)(g => Fill(size, from(g))).asUInt & candidate
+  // A candidate stays until it is picked, or another is next in order and it is not. By group: whether the candidate is
+  // next in order, whether there is one, its slot.
   private val chosen = Seq.tabulate(groups) { g =>
-    val old = Reg(UInt(size.W))
-    old := Mux(tailGroup(g), andAbove(of(atTail, g), size), Fill(size, 1.U))
-
-    /** The candidate among the slots not in `without`: whether it is next in order, whether there is a nearly next one,
-      * slot.
-      */
-    def best(without: UInt): UInt = {
-      val (first, others) = (of(next, g) & ~without, of(soon, g) & ~without)
-      val slot = Mux(first.orR, OneHot.firstFrom(first, old, size), OneHot.firstFrom(others, old, size))
-      Cat(first.orR, others.orR, slot)
-    }
-    Mux(from(g), best(of(candidate, g)), best(0.U(size.W)))
+    val held = of(candidate, g)
+    val (first, others) = (of(next, g) & ~held, of(soon, g) & ~held)
+    val heldIsNext = (of(next, g) & held).orR
+    val remains = held.orR && !from(g)
+    val stays = remains && (heldIsNext || !first.orR)
+    val other = Mux(first.orR, OneHot.first(first, size), OneHot.first(others, size))
+    Cat(Mux(stays, heldIsNext, first.orR), remains || others.orR, Mux(stays, held, other))
   }
   candidate := VecInit(chosen.map(_(size - 1, 0))).asUInt
   isSoon := VecInit(chosen.map(_(size))).asUInt

@@ -14,7 +14,7 @@ from tests.bench.profile import StimulusProfile
 from tests.expander.bench.directed_environment import directed_test
 from tests.expander.bench.environment import Environment, find
 
-PHASES = int(os.environ.get("PHASES", "60"))
+PHASES = int(os.environ.get("PHASES", "240"))
 STALL = (20, 400)  # cycles without R
 FLOW = (20, 200)  # cycles with
 FULL = 20  # entries of ReadPrefetchBuffer
