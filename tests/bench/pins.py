@@ -47,9 +47,10 @@ def text_writer(handle: Any) -> Callable[[str], None]:
 
 
 async def power_on(dut: Any) -> None:
-    """Start the clock under reset, and return after the first edge. The simulator starts with random
-    state, also in clock and reset, which must be set before that edge, and in clock gates, which
-    may miss it (docs/ports.md).
+    """Start the clock under reset, and return after the first edge.
+
+    The simulator starts with random state: also in clock and reset, which must be set before that
+    edge, and in clock gates, which may miss it (docs/ports.md).
     """
     dut.clock.value = Immediate(0)
     dut.reset.value = Immediate(1)

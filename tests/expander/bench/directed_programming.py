@@ -231,7 +231,12 @@ async def what_is_not_built_is_answered(host: Host) -> None:
     last = reg.TABLE + 8 * size.pipelines * size.table
     assert (await host.control.write(last, one)).resp == 2
     assert (await host.control.write(last - 8, one)).resp == 0
-    known = {value.offset for value in vars(registers).values() if hasattr(value, "offset")}
+    groups = ("FLAT", "PIPELINE", "TABLE")  # elsewhere
+    known = {
+        value.offset
+        for name, value in vars(registers).items()
+        if hasattr(value, "offset") and not name.startswith(groups)
+    }
     for offset in set(range(0, registers.RULE_HASH.offset + 64, 8)) - known:
         answer = await host.control.read(offset, 8)
         assert (answer.resp, answer.data) == (2, bytes(8)), hex(offset)
