@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The SECDED code of the memories (Hsiao's), bit by bit from docs/expander.md ("The code").
-
-A word is cut into parts of 64 data bits; the last one has up to 72. Each data bit of a part has a
-column, a number of odd weight above 1, in the order of weight and then of value. A check bit is the
-parity of the data bits whose column has its bit. The check bits lie above all data, part by part.
+"""The SECDED code of the memories, bit by bit from docs/expander.md ("A flipped bit in the
+expander").
 """
 
 from __future__ import annotations
