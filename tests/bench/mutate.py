@@ -38,11 +38,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from anemone.io.build_cache import digest
+from tests.bench import alone
 from tests.bench.build import ROOT, ask_for_long_runs, simulator
 from tests.bench.mutants import Mutant, StaleError, instrument, mutants, same, unmixed
 from tests.bench.sites import Change, changes, drawn
 from tests.bench.targets import TARGETS, Target
-from tests.units.bench import build as single
 
 REPORTS = ROOT / "build" / "mutants"
 BAR = 0.97  # share of random mutants that must be noticed
@@ -76,15 +76,18 @@ class Campaign:
         )  # fmt: skip
         self.inputs = digest([*sorted((folder / "rtl").iterdir()), *target.sources])
         self.limits: list[int] = []
-        self.in_units, self.units = set[str](), None
-        if target.units:
-            alone = single.emit(target.units)
-            self.in_units = {path.stem for path in alone.glob("*.sv")} - {single.TOP}
-            inside = [m for m in self.all if m.file in self.in_units]
-            instrument(alone, folder / "units-rtl", inside, single.TOP)
-            self.units = simulator(
-                folder / "units-rtl", folder / "units", single.TOP, single.VISIBLE
-            )
+        self.units: dict[alone.Alone, tuple[Path, set[str]]] = {}  # simulator, modules
+        for n, unit in enumerate(target.units):
+            rtl, simulated = unit.emit(), folder / f"unit-{n}"
+            own = {*alone.modules(rtl)} - {unit.top}
+            inside = [m for m in self.all if m.file in own]
+            instrument(rtl, simulated / "rtl", inside, unit.top)
+            sim = simulator(simulated / "rtl", simulated / "sim", unit.top, unit.visible)
+            self.units[unit] = sim, own
+
+    @property
+    def _simulators(self) -> dict[alone.Alone, Path]:
+        return {unit: sim for unit, (sim, _) in self.units.items()}
 
     @property
     def all(self) -> list[Mutant]:
@@ -93,18 +96,21 @@ class Campaign:
     def measure_runs(self) -> None:
         """Run the unchanged hardware for the cycle limit of each run. Raises AssertionError."""
         folder = self.folder / "run-0"
-        for run in self.target.runs(self.sim, self.units, folder, []):
+        for run in self.target.runs(self.sim, self._simulators, folder, []):
             self.limits.append(2 * run() + 20_000)
 
     def noticed(self, mutant: Mutant) -> str:
         """The first line of the failure that notices the mutant; empty if none does."""
         folder = self.folder / f"run-{mutant.number}"
         chosen = [f"+mutant={mutant.number}", ""]
-        units = self.units if mutant.file in self.in_units else None
-        runs = list(self.target.runs(self.sim, units, folder, chosen))
+        runs = list(self.target.runs(self.sim, self._simulators, folder, chosen))
+        # Units alone come last.
+        own = [True] * len(self.target.bench_runs)
+        own += [mutant.file in modules for _, modules in self.units.values()]
         # First the run that is most likely to notice it for its cost, judged by others of the file.
         likely = sorted(
-            range(len(runs)), key=lambda k: -(self.by[mutant.file, k] + 1) / self.limits[k]
+            (k for k in range(len(runs)) if own[k]),
+            key=lambda k: -(self.by[mutant.file, k] + 1) / self.limits[k],
         )
         try:
             for index in likely:

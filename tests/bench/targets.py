@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tests.bench.alone import Alone
 from tests.bench.bench import Bench, Build, Shard
 from tests.bench.build import ROOT
 from tests.engine.bench import build as engine
@@ -18,8 +19,9 @@ from tests.expander.bench import build as expander
 from tests.expander.bench.shards import BENCH as EXPANDER
 from tests.flat.bench import build as flat
 from tests.flat.bench.shards import BENCH as FLAT
-from tests.units.bench import build as units
-from tests.units.bench.shards import BENCH as UNITS
+from tests.registers.alone import alone as registers
+from tests.units.bench.build import BUILDS as UNITS
+from tests.units.bench.shards import alone as units
 
 BenchRun = tuple[int, int] | str  # seeds, first and count; or a module of directed tests
 
@@ -28,7 +30,7 @@ BenchRun = tuple[int, int] | str  # seeds, first and count; or a module of direc
 class Target:
     """A build, its list of mutants, and its bench's runs, the cheapest first. around: handwritten
     sources with the simulated top, above the emitted one; defines: their macros. units: the
-    build with some of its units alone, in which the mutants of these run, too.
+    benches of some of its units alone, in which the mutants of these run, too.
     """
 
     bench: Bench
@@ -39,7 +41,7 @@ class Target:
     bench_runs: tuple[BenchRun, ...]
     around: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()
-    units: units.Build | None = None
+    units: tuple[Alone, ...] = ()
 
     @property
     def emitted(self) -> str:
@@ -70,12 +72,12 @@ class Target:
             self.bench.run_shard(Shard(self.build, *what), folder, sim, chosen)
 
     def runs(
-        self, sim: Path, units: Path | None, folder: Path, chosen: Sequence[str]
+        self, sim: Path, units: Mapping[Alone, Path], folder: Path, chosen: Sequence[str]
     ) -> Iterator[Callable[[], int]]:
         """The runs of a simulator that counts cycles, each a function that returns its cycles.
 
         The function raises AssertionError if the bench detects a difference. units: the
-        simulator of single units, if that is to run, too.
+        benches of single units that are to run, too, with their simulators.
         """
 
         def counted(run: Callable[[], None]) -> int:
@@ -85,9 +87,8 @@ class Target:
 
         for what in self.bench_runs:
             yield partial(counted, partial(self.run, what, sim, folder, chosen))
-        if units:
-            own = UNITS.run
-            yield partial(counted, partial(own, self.units, "directed", folder, units, chosen))
+        for bench, simulator in units.items():
+            yield partial(counted, partial(bench.run, simulator, folder, chosen))
 
 
 def _tests(package: str, name: str) -> Path:
@@ -106,7 +107,7 @@ TARGETS = {
             *("parity", "directed", "directed_clocks", "directed_control", "directed_takes"),
             (10, 40),
         ),
-        units=units.BUILDS["p2c2"],
+        units=(units(UNITS["p2c2"]),),
     ),
     "expander": Target(
         EXPANDER,
@@ -122,7 +123,7 @@ TARGETS = {
             *("directed_clocks", "directed_backlog", "directed_telemetry_reads"),
             (12, 30),
         ),
-        units=units.BUILDS["x2"],
+        units=(units(UNITS["x2"]), registers(EXPANDER.builds["x2"])),
     ),
     "tiered": Target(
         EXPANDER,
@@ -136,7 +137,7 @@ TARGETS = {
             *("directed_quiesce_tiered", "directed_undecided", "directed_upsets"),
             (12, 30),
         ),
-        units=units.BUILDS["tiered"],
+        units=(units(UNITS["tiered"]), registers(EXPANDER.builds["tiered"])),
     ),
     "flatboard": Target(
         EXPANDER,
@@ -147,7 +148,7 @@ TARGETS = {
         ((0, 2), "directed_flat_board", "directed_rate", (2, 6)),
         tuple(expander.AGILEX),
         tuple(expander.defines(EXPANDER.builds["flatboard"])),
-        units=units.BUILDS["flatboard"],
+        units=(units(UNITS["flatboard"]),),
     ),
     "flat": Target(
         FLAT,
@@ -162,6 +163,6 @@ TARGETS = {
             *("directed_reset", "directed_upsets", "directed_codes"),
             (20, 100),
         ),
-        units=units.BUILDS["flat2"],
+        units=(units(UNITS["flat2"]),),
     ),
 }

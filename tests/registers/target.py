@@ -19,9 +19,13 @@ MAP = load(RDL)
 SIZES = {
     "pipelines": int(os.environ["PIPELINES"]),
     "table": int(os.environ["TABLE"]),
-    "flat_channels": 2,  # as EmitRegisters builds them
+    "flat_channels": int(os.environ["FLAT_CHANNELS"]),
 }
+# The ports of the top, if it lacks those of registers that are constant in its build.
+PORTS = os.environ.get("PORTS", "").split()
 ONES = (1 << 64) - 1
+# The sides on which registers of a kind have ports.
+SIDES = {"status": ("in",), "event": ("in", "out"), "setting": ("out",), "trigger": ("out",)}
 
 
 @dataclass(frozen=True)
@@ -37,13 +41,31 @@ class Place:
         return f"io_{side}_{self.port}" + ("" if self.register.plain else f"_{camel(field.name)}")
 
     @property
+    def there(self) -> bool:
+        """Whether the top has its ports."""
+        sides = {
+            "status": ("in",),
+            "event": ("in", "out"),
+            "setting": ("out",),
+            "trigger": ("out",),
+        }
+        names = {
+            self.field_port(side, field)
+            for side in sides.get(self.register.kind, ())
+            for field in self.register.fields
+        }
+        return not PORTS or names <= {*PORTS}
+
+    @property
     def mask(self) -> int:
         return sum(field.mask for field in self.register.fields)
 
 
 def places(*kinds: str) -> list[Place]:
-    """All built registers of these kinds, or of all kinds if none is given."""
-    return [place for place in _places() if not kinds or place.register.kind in kinds]
+    """The registers of these kinds, or of all kinds if none is given, that have ports."""
+    return [
+        place for place in _places() if place.there and (not kinds or place.register.kind in kinds)
+    ]
 
 
 def _places() -> Iterator[Place]:
@@ -68,7 +90,7 @@ def memories() -> list[tuple[Memory, int]]:
 
 def nowhere(chance: random.Random) -> list[int]:
     """Addresses of words without a register: all those near registers, some of those far away."""
-    mapped = {place.address for place in places()}
+    mapped = {place.address for place in _places()}
     ends = {memory.offset + entries * WORD_BYTES for memory, entries in memories()}
     last = max(mapped)
     near = set(range(0, last + 64 * WORD_BYTES, WORD_BYTES)) - mapped

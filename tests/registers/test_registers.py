@@ -19,6 +19,7 @@ WORK = ROOT / "build" / "registers"
 TOP = "RegistersBench"
 BENCH = Path(__file__).with_name("bench.py")
 PIPELINES, TABLE = 3, 16  # not all powers of two
+CHANNELS = 2  # as EmitRegisters builds them
 
 
 def simulator() -> Path:
@@ -51,7 +52,7 @@ def simulator() -> Path:
 def outcomes() -> dict[str, str]:
     """The failure of each test, or an empty text. All tests share one simulation."""
     folder = WORK / "run"
-    sizes = {"PIPELINES": str(PIPELINES), "TABLE": str(TABLE)}
+    sizes = {"PIPELINES": str(PIPELINES), "TABLE": str(TABLE), "FLAT_CHANNELS": str(CHANNELS)}
 
     def run_bench() -> None:
         simulate(simulator(), "bench", folder, package="tests.registers", top=TOP, **sizes)

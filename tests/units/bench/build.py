@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from anemone.io.build_cache import built as built_once
 from fpga.ip.tops import ports
+from tests.bench.alone import emitted, modules
 from tests.bench.build import SIMULATORS, simulator
 from tests.engine.bench import build as engine
 from tests.engine.bench.sizes import SIZES
@@ -59,20 +58,7 @@ def kind(module: str) -> str:
 
 def units(rtl: Path) -> list[str]:
     """The modules of the units in a folder of emitted SystemVerilog."""
-    names = [name.removesuffix(".sv") for name in (rtl / "filelist.f").read_text().split()]
-    return [name for name in names if kind(name) in KINDS]
-
-
-def _files(rtl: Path) -> list[str]:
-    """The files of the units and of all modules in them, in the order of `filelist.f`."""
-    names = [name.removesuffix(".sv") for name in (rtl / "filelist.f").read_text().split()]
-    found, todo = set[str](), units(rtl)
-    while todo:
-        text = (rtl / f"{todo[-1]}.sv").read_text()
-        found.add(todo.pop())
-        inside = set(re.findall(r"^  (\w+) \w+ \(", text, re.MULTILINE)) & {*names}
-        todo += inside - found
-    return [f"{name}.sv" for name in names if name in found]
+    return [name for name in modules(rtl) if kind(name) in KINDS]
 
 
 def _kind(rtl: Path, module: str) -> dict[str, object]:
@@ -112,7 +98,7 @@ def _top(rtl: Path) -> str:
             own = port.name if port.name in ("clock", "reset") else f"{module}_{port.name}"
             wires.append(f".{port.name}({own})")
             if own != port.name:
-                pins.append(f"{port.direction}put logic [{port.bits - 1}:0] {own}")
+                pins.append(f"{port.direction}put [{port.bits - 1}:0] {own}")
         instances.append(f"  {module} unit_{module} ({', '.join(wires)});\n")
     header = ",\n  ".join(pins)
     return f"module {TOP}(\n  {header}\n);\n{''.join(instances)}endmodule\n"
@@ -123,20 +109,8 @@ def emit(build: Build) -> Path:
     with what the bench must know of each unit.
     """
     rtl = build.source()
-    top, files = _top(rtl), _files(rtl)
     kinds = json.dumps({module: _kind(rtl, module) for module in units(rtl)}, indent=1)
-
-    def make(fresh: Path) -> None:
-        fresh.mkdir(parents=True)
-        for name in files:
-            shutil.copy(rtl / name, fresh)
-        (fresh / f"{TOP}.sv").write_text(top)
-        (fresh / "params.json").write_text(kinds)
-        (fresh / "filelist.f").write_text("".join(f"{name}\n" for name in (*files, f"{TOP}.sv")))
-
-    return built_once(
-        WORK / build.name / "rtl", [*(rtl / name for name in files), top, kinds], make
-    )
+    return emitted(rtl, WORK / build.name / "rtl", units(rtl), TOP, _top(rtl), kinds)
 
 
 def built(build: Build, waves: bool = False) -> Path:
