@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb test of as many telemetry reads in flight as there is room for, in lock-step.
-
-PHASES: number of phases, set by `make soak`.
-"""
+"""cocotb test of as many telemetry reads in flight as there is room for, in lock-step."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 from tests.bench.pins import reader
@@ -14,7 +10,7 @@ from tests.bench.profile import StimulusProfile
 from tests.expander.bench.directed_environment import directed_test
 from tests.expander.bench.environment import Environment, find
 
-PHASES = int(os.environ.get("PHASES", "240"))
+PHASES = 240
 STALL = (20, 400)  # cycles without R
 FLOW = (20, 200)  # cycles with
 FULL = 20  # entries of ReadPrefetchBuffer

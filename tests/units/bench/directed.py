@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of the units of a build, side by side.
-
-CYCLES: of random use, set by `make soak`.
-"""
+"""cocotb tests of the units of a build, side by side."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ UNITS = {
     "IdCounter": IdCounterUnit,
 }
 Unit = QueueUnit | RamUnit | VotedUnit | FaultLogUnit | IdCounterUnit
-CYCLES = int(os.environ.get("CYCLES", "400"))
+CYCLES = 400  # of random use
 SEED = 1
 
 
