@@ -205,24 +205,15 @@ def _make_ready(s, thread):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _delayed(s, thread, frame):  # type: ignore[no-untyped-def]
-    """Apply a hint fault or page walk to the thread. Returns whether it delays the access."""
-    time, table, threads, seen = s.time, s.memory.table, s.threads, s.seen
-    entry, delay = np.int64(table[frame]), 0.0
-    if entry & TRAP:
-        fault = s.whole[I_FAULTS]
-        if fault < len(seen.fault_frame):
-            seen.fault_frame[fault], seen.fault_time[fault] = frame, threads.key[thread]
-            s.whole[I_FAULTS] += 1
-        table[frame] = entry & ~TRAP
-        delay = time[F_FAULT_COST]
-    has_tlb = threads.tlb.shape[1] > 0
-    if has_tlb and not look_up(threads.tlb, thread, translation(s.whole, frame, entry)):
-        s.whole[I_WALKS] += 1
-        delay += time[F_WALK]
-    threads.key[thread] += delay
-    settle(threads.key, threads.winner, thread)
-    return delay > 0
+def _hint_fault(s, thread, frame):  # type: ignore[no-untyped-def]
+    """Record a hint fault and make the frame accessible. Returns the fault's cost."""
+    table, seen = s.memory.table, s.seen
+    fault = s.whole[I_FAULTS]
+    if fault < len(seen.fault_frame):
+        seen.fault_frame[fault], seen.fault_time[fault] = frame, s.threads.key[thread]
+        s.whole[I_FAULTS] += 1
+    table[frame] = np.int64(table[frame]) & ~TRAP
+    return s.time[F_FAULT_COST]
 
 
 @compiled()
@@ -270,7 +261,7 @@ def run(s, until):  # type: ignore[no-untyped-def]
     place_of, in_pool, left = s.threads.at, s.threads.rows, s.threads.left
     reads, read, last_read = s.threads.reads, s.threads.read, s.threads.last_read
     writes, written = s.threads.writes, s.threads.written
-    stall, sample = s.threads.stall, s.threads.sample
+    stall, sample, tlb = s.threads.stall, s.threads.sample, s.threads.tlb
     table, accesses, held = s.memory.table, s.memory.accesses, s.memory.held
     tiers, ring = s.memory.tiers, s.copies.ring
     log_addr, log_flags = s.seen.log_addr, s.seen.log_flags
@@ -278,7 +269,8 @@ def run(s, until):  # type: ignore[no-untyped-def]
     posted, outstanding = whole[I_POSTED], whole[I_OUTSTANDING]
     mark, log_tiers, period = whole[I_MARK], whole[I_LOG_TIERS], whole[I_SAMPLE_PERIOD]
     sample_tiers, sample_kinds = whole[I_SAMPLE_TIERS], whole[I_SAMPLE_KINDS]
-    has_tlb, has_op, has_gap = s.threads.tlb.shape[1] > 0, len(row_op) > 0, len(row_gap) > 0
+    has_tlb, has_op, has_gap = tlb.shape[1] > 0, len(row_op) > 0, len(row_gap) > 0
+    walk = time[F_WALK]
     max_ops = len(s.ops.number) // 2
     banks, near = s.memory.banks, s.memory.near
     banked, flat = len(banks.shape) > 0, len(near.words) > 0
@@ -325,7 +317,15 @@ def run(s, until):  # type: ignore[no-untyped-def]
             return OPS
         if log_tiers and whole[I_LOGGED] == len(log_addr):
             return LOG
-        if (has_tlb or entry & TRAP) and _delayed(s, thread, frame):
+        delay = 0.0
+        if has_tlb and not look_up(tlb, thread, translation(whole, frame, entry)):
+            whole[I_WALKS] += 1
+            delay = walk
+        if entry & TRAP:
+            delay += _hint_fault(s, thread, frame)
+        if delay > 0:
+            key[thread] += delay
+            settle(key, winner, thread)
             continue
         if entry & COPYING and write and _waits(s, thread, at):
             continue
