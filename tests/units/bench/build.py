@@ -20,7 +20,14 @@ from tests.flat.bench import build as flat
 
 WORK = SIMULATORS / "units"
 TOP = "SingleUnits"
-KINDS = ("ProtectedQueue", "ProtectedRam", "VotedRam", "FaultLog", "IdCounter")
+KINDS = (
+    "ProtectedQueue",
+    "ProtectedRam",
+    "VotedRam",
+    "FaultLog",
+    "IdCounter",
+    "StaleResponseDrain",
+)
 VISIBLE = """\
 `verilator_config
 public_flat_rw -module "SingleUnits" -var "*"
@@ -72,6 +79,9 @@ def _kind(rtl: Path, module: str) -> dict[str, object]:
             "registers": len(re.findall(r"^  Queue1_\w+ ", text, re.MULTILINE)),
             "fields": _from_the_lowest(fields),
         }
+    if kind(module) == "StaleResponseDrain":
+        last = re.search(r"cyclesLeft <= \d+'h(\w+);", text)
+        return {"late": int(last[1], 16) + 1}
     return {"early": not re.search(r"assign io_data = io_data_REG|reg .* io_data_REG;", text)}
 
 

@@ -15,6 +15,7 @@ from cocotb.triggers import ClockCycles
 
 from tests.bench.pins import power_on
 from tests.units.bench.build import kind
+from tests.units.bench.drain import DrainUnit
 from tests.units.bench.fault_log import FaultLogUnit
 from tests.units.bench.id_counter import IdCounterUnit
 from tests.units.bench.queues import QueueUnit
@@ -26,8 +27,9 @@ UNITS = {
     "VotedRam": VotedUnit,
     "FaultLog": FaultLogUnit,
     "IdCounter": IdCounterUnit,
+    "StaleResponseDrain": DrainUnit,
 }
-Unit = QueueUnit | RamUnit | VotedUnit | FaultLogUnit | IdCounterUnit
+Unit = QueueUnit | RamUnit | VotedUnit | FaultLogUnit | IdCounterUnit | DrainUnit
 CYCLES = 400  # of random use
 SEED = 1
 
@@ -47,15 +49,19 @@ async def each(dut: Any, *steps: Callable[[Unit], Awaitable[None]]) -> None:
             unit.restart()
         await ClockCycles(dut.clock, 8)
         dut.reset.value = 0
-        await ClockCycles(dut.clock, 2)
         for running in [cocotb.start_soon(step(unit)) for unit in units]:
             await running
 
 
 @cocotb.test()
 async def each_unit_is_as_its_model_in_every_cycle(dut: Any) -> None:
-    """Random use with injected flips, amid which the second reset comes."""
-    await each(dut, *[lambda unit: unit.random(CYCLES)] * 2)
+    """Random use with injected flips, amid which resets come."""
+
+    async def wait(unit: Unit) -> None:
+        if isinstance(unit, DrainUnit):
+            await unit.waits()
+
+    await each(dut, *[lambda unit: unit.random(CYCLES)] * 2, wait)
 
 
 @cocotb.test()
