@@ -67,7 +67,7 @@ class MemtisSilo(Study):
     )
 
     def points(self, quick: bool, seed: int) -> list[Point]:
-        k, seconds, warm = (512, 16, 8) if quick else (16, 1500, 500)
+        k, seconds, warm = (512, 16, 8) if quick else (32, 1500, 500)
         what = [("silo", ratio) for ratio in (_QUICK if quick else _RATIOS)]
         what += [(name, 8) for name in ("redis", "gcc")]
         points = [
