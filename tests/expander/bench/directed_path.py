@@ -21,6 +21,9 @@ from tests.expander.bench.sizes import BUILDS
 CYCLES = 4000
 PATH = ("ar", "aw", "w", "r", "b")
 DATA = [(bits(7), (1 << 64) - 1, 0)]
+LINE_ID = 9  # of a line behind memory's reads
+MEMORY_RUN = 16  # memory's beats that pass a line (ExpanderParams.memoryRun)
+LINE_ON_ITS_WAY = 16  # beats that go while it is fetched, and from the slices
 
 
 def handshakes(environment: Environment) -> list[list[int]]:
@@ -213,4 +216,35 @@ async def a_read_among_writes_is_not_starved(environment: Environment) -> None:
         assert scoreboard.counts["lines"] > 100 and scoreboard.counts["memory writes"] > 900, (
             scoreboard.counts
         )
+    await environment.check()
+
+
+@directed_test
+async def memory_passes_a_line_for_a_run_of_beats_only(environment: Environment) -> None:
+    """A host that takes every other beat, and memory that always has one: a line that is ready goes
+    after 16 of memory's.
+    """
+    scoreboard, master = environment.scoreboards[0], environment.masters[0]
+    asked = 0
+
+    def source(write: bool, profile: StimulusProfile) -> Request | None:
+        nonlocal asked
+        if write:
+            return None
+        asked += 1
+        if asked % 100:
+            return Request(False, asked % 8, 128 * (asked % 64))
+        return Request(False, LINE_ID, environment.windows.address(0, 0, 0, False))
+
+    master.source, master.profile = source, StimulusProfile(r=0.5)
+    environment.memories[0].profile = StimulusProfile(latency=1)
+    waited = longest = 0
+    for _ in range(4000):
+        before = scoreboard.counts["read beats"]
+        await environment.cycles(1)
+        waited = (
+            waited + scoreboard.counts["read beats"] - before if scoreboard.reads[LINE_ID] else 0
+        )
+        longest = max(longest, waited)
+    assert MEMORY_RUN <= longest <= MEMORY_RUN + LINE_ON_ITS_WAY, longest
     await environment.check()
