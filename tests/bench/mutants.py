@@ -106,8 +106,11 @@ def unmixed(changes: Sequence[Change], listed: Sequence[Mutant], rtl: Path) -> l
     ]
 
 
-def same(listed: Sequence[Mutant], changes: Sequence[Change], rtl: Path) -> dict[Change, Mutant]:
-    """The changes that a list names. Raises StaleError if a named one does not exist.
+def same(
+    listed: Sequence[Mutant], changes: Sequence[Change], rtl: Path, everywhere: bool = False
+) -> dict[Change, Mutant]:
+    """The changes that a list names. Raises StaleError if a named one does not exist, except
+    `everywhere`, in a list for all builds.
 
     A listed place may be a regular expression between slashes, whose group `at` is replaced. Its
     file may be a glob pattern, for a change that occurs in many files.
@@ -116,7 +119,7 @@ def same(listed: Sequence[Mutant], changes: Sequence[Change], rtl: Path) -> dict
     found: dict[Change, Mutant] = {}
     for mutant in listed:
         keys = [key for path in rtl.glob(f"{mutant.file}.sv") for key in _places(mutant, path)]
-        if not any(key in by_place for key in keys):
+        if not everywhere and not any(key in by_place for key in keys):
             raise StaleError(f"{mutant.file}: {mutant.where} => {mutant.instead} is no change")
         found |= {by_place[key]: mutant for key in keys if key in by_place}
     return found

@@ -15,7 +15,8 @@ bench does not notice is also run in the other builds that have it. A mutant tha
 same hardware with the same tests is not run again, so a stopped campaign resumes. Writes
 build/mutants/BUILD.json.
 
-A change that cannot be noticed goes into tests/*/equivalents*.txt with the reason.
+A change that cannot be noticed goes into tests/*/equivalents*.txt with the reason; that of
+tests/bench is for all builds.
 
 Exit: 0 when all of the lists and 97 % of what was drawn were noticed, 1 when not, 2 when a place
 of a list is not found.
@@ -45,6 +46,7 @@ from tests.bench.sites import Change, changes, drawn
 from tests.bench.targets import TARGETS, Target
 
 REPORTS = ROOT / "build" / "mutants"
+EQUIVALENTS = Path(__file__).with_name("equivalents.txt")
 BAR = 0.97  # share of random mutants that must be noticed
 JOBS = 2
 DRAWN = 10_000  # number of the first random mutant
@@ -149,6 +151,7 @@ def campaign(target: Target, count: int, seed: int) -> Campaign:
     chosen = drawn(unmixed(everything, listed, rtl), count, seed)
     random = [_mutant(DRAWN + i, change) for i, change in enumerate(chosen)]
     reasons = same(mutants(target.equivalents), everything, rtl)
+    reasons |= same(mutants(EQUIVALENTS), everything, rtl, everywhere=True)
     explained = [m for m in random if m.change in reasons]
     return Campaign(target, listed, [m for m in random if m not in explained], explained)
 
