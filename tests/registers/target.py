@@ -68,6 +68,16 @@ def places(*kinds: str) -> list[Place]:
     ]
 
 
+def constants() -> list[Place]:
+    """The registers that have one value in the build: constants, and statuses without ports."""
+    kinds = ("constant", "status")
+    return [
+        place
+        for place in _places()
+        if place.register.kind in kinds and not (place.there and place.register.kind == "status")
+    ]
+
+
 def _places() -> Iterator[Place]:
     for register in MAP.registers:
         yield Place(register, register.offset, camel(register.name))
@@ -89,7 +99,9 @@ def memories() -> list[tuple[Memory, int]]:
 
 
 def nowhere(chance: random.Random) -> list[int]:
-    """Addresses of words without a register: all those near registers, some of those far away."""
+    """Addresses of words without a register: all those among the single registers, some of those
+    among groups of registers, and some of those far away.
+    """
     mapped = {place.address for place in _places()}
     ends = {memory.offset + entries * WORD_BYTES for memory, entries in memories()}
     last = max(mapped)
@@ -104,4 +116,5 @@ def nowhere(chance: random.Random) -> list[int]:
     }
     past = {min(end + chance.randrange(1 << 20) & -WORD_BYTES, (1 << 22) - 8) for end in ends}
     chosen = [*chance.sample(sorted(near - absent), 150), *chance.sample(sorted(absent), 60)]
-    return sorted({*chosen, *far, *past, *ends})
+    among = {address for address in near if address < min(group.offset for group in MAP.groups)}
+    return sorted({*chosen, *among, *far, *past, *ends})
