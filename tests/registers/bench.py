@@ -287,11 +287,10 @@ async def triggers_last_one_cycle(dut: Any) -> None:
 async def commands_are_answered_when_taken(dut: Any) -> None:
     """A command waits until it is accepted, and later writes wait for it."""
     bench = await Bench(dut, "commands").start()
-    behind = places("setting")[0]
     for place in places("argument"):
         ready = bench.port(f"io_{place.port}_ready")
         limits = [limit(field) for field in place.register.fields]
-        for _ in range(10):
+        for behind in places("setting"):
             bench.seen.clear()
             ready.value = 0
             word = sum(
