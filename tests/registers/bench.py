@@ -194,7 +194,7 @@ async def settings_keep_what_is_written(dut: Any) -> None:
     """Single bytes can be written; bits between fields read as zero; other registers stay."""
     bench = await Bench(dut, "settings").start()
     model = dict.fromkeys(places("setting"), 0)
-    for place in list(model) * 6:
+    for place in list(model) * 16:
         first, count, strobed = bench.some_bytes()
         word = bench.chance.choice([ONES, bench.chance.getrandbits(64), 0])
         if bench.chance.random() < 0.4:

@@ -61,7 +61,7 @@ class DrainUnit:
             await self.cycle()
         rng = self.rng
         for k in range(cycles):
-            asks, answers = ((0.5, 0.2), (0.1, 0.5), (0.9, 0.9), (0.0, 0.02))[k // 30 % 4]
+            asks, answers = ((0.5, 0.2), (0.1, 0.9), (0.9, 0.9), (0.0, 0.02))[k // 30 % 4]
             read, write = (
                 not self.draining and flying < MOST and rng.random() < asks
                 for flying in (self.reads, self.writes)
@@ -79,6 +79,7 @@ class DrainUnit:
                 read=not self.draining and not self.reads,
                 write=not self.draining and not self.writes,
             )
+        await self.cycle()  # inputs stay as they are until the other units are done
 
     async def waits(self) -> None:
         """After a reset, for all responses; or until none has come for `late` cycles, and then all
