@@ -61,7 +61,8 @@ class Target:
     @property
     def sources(self) -> list[Path]:
         """The sources of the runs."""
-        folders = (ROOT / "tests" / "bench", ROOT / "tests" / "units", self.list.parent)
+        shared = (ROOT / "tests" / name for name in ("bench", "units", "registers"))
+        folders = (*shared, self.list.parent)
         return sorted(path for folder in folders for path in folder.rglob("*.py"))
 
     def run(self, what: BenchRun, sim: Path, folder: Path, chosen: Sequence[str]) -> None:
