@@ -5,6 +5,7 @@ it.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,7 +36,7 @@ def _name(port: str) -> str:
 
 
 def emit(build: Build) -> Path:
-    """The folder with the block and this top."""
+    """The folder with the block, this top, and `params.json` with the names of the ports."""
     rtl = expander.emit(build)
     pins = [port for port in ports(rtl, UNIT) if port.name != LEGAL]
     header = ",\n".join(
@@ -43,7 +44,8 @@ def emit(build: Build) -> Path:
     )
     wires = [f".{pin.name}({_name(pin.name)})" for pin in pins] + [f".{LEGAL}(1'b1)"]
     text = f"module {TOP}(\n{header}\n);\n  {UNIT} unit ({', '.join(wires)});\nendmodule\n"
-    return emitted(rtl, SIMULATORS / "registers" / build.name / "rtl", [UNIT], TOP, text, "{}")
+    names = json.dumps([pin.name for pin in pins])
+    return emitted(rtl, SIMULATORS / "registers" / build.name / "rtl", [UNIT], TOP, text, names)
 
 
 def run(build: Build, simulator: Path, folder: Path, plusargs: Sequence[str] = ()) -> None:
@@ -51,7 +53,7 @@ def run(build: Build, simulator: Path, folder: Path, plusargs: Sequence[str] = (
 
     Raises AssertionError if one fails.
     """
-    names = " ".join(port.name for port in ports(emit(build), TOP))
+    names = " ".join(json.loads((simulator / "params.json").read_text()))
     sizes = {
         "PIPELINES": str(build.engine.pipelines),
         "TABLE": str(build.engine.table),

@@ -43,15 +43,9 @@ class Place:
     @property
     def there(self) -> bool:
         """Whether the top has its ports."""
-        sides = {
-            "status": ("in",),
-            "event": ("in", "out"),
-            "setting": ("out",),
-            "trigger": ("out",),
-        }
         names = {
             self.field_port(side, field)
-            for side in sides.get(self.register.kind, ())
+            for side in SIDES.get(self.register.kind, ())
             for field in self.register.fields
         }
         return not PORTS or names <= {*PORTS}

@@ -242,9 +242,9 @@ async def memory_passes_a_line_for_a_run_of_beats_only(environment: Environment)
     for _ in range(4000):
         before = scoreboard.counts["read beats"]
         await environment.cycles(1)
-        waited = (
-            waited + scoreboard.counts["read beats"] - before if scoreboard.reads[LINE_ID] else 0
-        )
+        waited += scoreboard.counts["read beats"] - before
+        if not scoreboard.reads[LINE_ID]:
+            waited = 0
         longest = max(longest, waited)
     assert MEMORY_RUN <= longest <= MEMORY_RUN + LINE_ON_ITS_WAY, longest
     await environment.check()

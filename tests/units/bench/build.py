@@ -82,6 +82,8 @@ def _kind(rtl: Path, module: str) -> dict[str, object]:
     if kind(module) == "StaleResponseDrain":
         last = re.search(r"cyclesLeft <= \d+'h(\w+);", text)
         return {"late": int(last[1], 16) + 1}
+    if kind(module) != "ProtectedRam":
+        return {}
     return {"early": not re.search(r"assign io_data = io_data_REG|reg .* io_data_REG;", text)}
 
 

@@ -70,7 +70,7 @@ class IdCounterUnit:
         asked, more = self._look("ask", ask)
         self.found.append((before, asked, faults + more))
         before, asked, faults = self.found.popleft()
-        assert before is None or "before" not in pins or pins.get("before") == before, self.name
+        assert before is None or pins.shows("before", before), self.name
         assert asked is None or pins.get("count") == asked, self.name
         for what in ("corrected", "uncorrected"):
             told = int(any(getattr(verdict, what) for verdict in faults))

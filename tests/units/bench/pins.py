@@ -34,6 +34,10 @@ class Pins:
         """The value in the cycle that ends."""
         return self._readers[name]() if name in self._readers else self._defaults[name]
 
+    def shows(self, name: str, value: int) -> bool:
+        """Whether the pin has this value in the cycle that ends, or was not emitted."""
+        return name not in self._readers or self._readers[name]() == value
+
     def set(self, **values: int) -> None:
         """Set inputs from the next cycle on."""
         for name, value in values.items():

@@ -69,20 +69,19 @@ class QueueUnit:
     def _check(self) -> None:
         """Compare what the cycle showed."""
         pins, model, item = self.pins, self.model, self.model.out
-        assert pins.get("enq_ready") == int(model.ready) or "enq_ready" not in pins, self.name
-        assert pins.get("count") == model.items or "count" not in pins, self.name
+        assert pins.shows("enq_ready", int(model.ready)), self.name
+        assert pins.shows("count", model.items), self.name
         assert pins.get("deq_valid") == int(item is not None), self.name
         fault = CLEAN
         if item is not None:
             verdict = self.code.verdict(item.flips) if item.flips else CLEAN
             assert self.leaves.get() == item.data ^ verdict.wrong, (self.name, item)
-            assert pins.get("bad") == int(verdict.uncorrected) or "bad" not in pins, self.name
+            assert pins.shows("bad", int(verdict.uncorrected)), self.name
             if model.fresh:
                 fault = verdict
             self.checked += 1
         for what in ("corrected", "uncorrected"):
-            pin = f"fault_{what}"
-            assert pins.get(pin) == int(getattr(fault, what)) or pin not in pins, (self.name, item)
+            assert pins.shows(f"fault_{what}", int(getattr(fault, what))), (self.name, item)
 
     def _flip(self) -> None:
         """Check how the item is stored that just was, and flip bits of it."""

@@ -45,6 +45,24 @@ class _Unit:
         """Check how a word is stored, and flip bits of it."""
         raise NotImplementedError
 
+    def data(self) -> int:
+        """A random word."""
+        return self.rng.getrandbits(self.width)
+
+    async def flips(self, masks: list[int]) -> None:
+        """Write a word for each mask, flip these bits of it, and read it."""
+        for first in range(0, len(masks), self.depth):
+            some = masks[first : first + self.depth]
+            for address in range(len(some)):
+                await self.cycle(write=(address, self.data()))
+            self.masks = some
+            await self.cycle()
+            for address in range(len(some)):
+                await self.cycle(address)
+        for _ in range(LATENCY):
+            await self.cycle()
+        assert self.checked
+
 
 class RamUnit(_Unit):
     """Drives the ProtectedRam `module`. kind: from params.json: whether data come `early`."""
@@ -58,6 +76,7 @@ class RamUnit(_Unit):
         super().__init__(dut, module, dict.fromkeys(names, 0), rng)
         self.rows = list(words(getattr(dut, f"unit_{module}").ram))
         self.code = of_word(len(self.rows[0]))
+        self.depth, self.width = len(self.rows), self.code.width
         self.data_latency = EARLY if kind["early"] else LATENCY
 
     def restart(self) -> None:
@@ -83,42 +102,22 @@ class RamUnit(_Unit):
         assert shown[0] == shown[1], (self.name, shown)
         verdict = self.answers.popleft()[1]
         for what in ("corrected", "uncorrected"):
-            pin = f"fault_{what}"
-            told = self.pins.get(pin) == int(getattr(verdict, what))
-            assert told or pin not in self.pins, (self.name, verdict)
+            told = self.pins.shows(f"fault_{what}", int(getattr(verdict, what)))
+            assert told, (self.name, verdict)
         if write:
             self.stored[write[0]] = write[1], (1 << self.armed) - 1
         self.armed = inject or (0 if write else self.armed)
         self.checked += read is not None
 
-    def data(self) -> int:
-        """A random word."""
-        return self.rng.getrandbits(self.code.width)
-
     async def random(self, cycles: int) -> None:
         """Random reads and writes, never both of a word, with injected flips."""
-        rng, depth = self.rng, len(self.rows)
+        rng, depth = self.rng, self.depth
         for k in range(cycles):
             busy = (0.1, 0.9, 0.5)[k // 40 % 3]
             write = (rng.randrange(depth), self.data()) if rng.random() < busy else None
             reads = [a for a in self.stored if not write or a != write[0]]
             read = rng.choice(reads) if reads and rng.random() < busy else None
             await self.cycle(read, write, rng.choice((1, 2)) if rng.random() < 0.05 else 0)
-
-    async def flips(self, masks: list[int]) -> None:
-        """Write a word for each mask, flip these bits of it, and read it."""
-        depth = len(self.rows)
-        for first in range(0, len(masks), depth):
-            some = masks[first : first + depth]
-            for address in range(len(some)):
-                await self.cycle(write=(address, self.data()))
-            self.masks = some
-            await self.cycle()
-            for address in range(len(some)):
-                await self.cycle(address)
-        for _ in range(LATENCY):
-            await self.cycle()
-        assert self.checked
 
     def flip(self, address: int, mask: int) -> None:
         data, flips = self.stored[address]
@@ -139,7 +138,7 @@ class VotedUnit(_Unit):
         super().__init__(dut, module, dict.fromkeys(names, 0), rng)
         unit = getattr(dut, f"unit_{module}")
         self.copies = [list(words(getattr(unit, f"copy_{n}"))) for n in range(3)]
-        self.width = len(self.copies[0][0])
+        self.depth, self.width = len(self.copies[0]), len(self.copies[0][0])
 
     def restart(self) -> None:
         """It is being reset; the words stay."""
@@ -173,34 +172,20 @@ class VotedUnit(_Unit):
 
     async def random(self, cycles: int) -> None:
         """Random reads and writes, with injected flips; not every read counts."""
-        rng, depth = self.rng, len(self.copies[0])
+        rng, depth = self.rng, self.depth
         for k in range(cycles):
             busy = (0.1, 0.9, 0.5)[k // 40 % 3]
             write = None
             if rng.random() < busy:
-                write = rng.randrange(depth), rng.getrandbits(self.width)
+                write = rng.randrange(depth), self.data()
             read = rng.choice(list(self.stored)) if self.stored and rng.random() < busy else None
             inject = rng.choice((1, 2)) if rng.random() < 0.05 else 0
             await self.cycle(read, write, inject, rng.random() < 0.5)
 
-    async def flips(self, masks: list[int]) -> None:
-        """Write a word for each mask, flip these bits of one copy, and read it. Two copies differ
-        in the bits of the mask and in others: the vote is right.
-        """
-        depth = len(self.copies[0])
-        for first in range(0, len(masks), depth):
-            some = masks[first : first + depth]
-            for address in range(len(some)):
-                await self.cycle(write=(address, self.rng.getrandbits(self.width)))
-            self.masks = some
-            await self.cycle()
-            for address in range(len(some)):
-                await self.cycle(address)
-        for _ in range(COUNTED):
-            await self.cycle()
-        assert self.checked
-
     def flip(self, address: int, mask: int) -> None:
+        """Flip bits of one copy, and in half of the cases others of another one: the vote is
+        right.
+        """
         data = self.stored[address][0]
         for copy in self.copies:
             assert int(copy[address].value) == data, (self.name, address)
