@@ -97,5 +97,6 @@ def simulator(
             raise RuntimeError(f"{error}\n{log.read_text()[-4000:]}") from error
         shutil.copy(rtl / "params.json", fresh)
 
-    made_of = [*sources, checks, visible, *options, optimised, *versions, sys.prefix]
+    made_of = [*sources, rtl / "params.json", checks, visible, *options]
+    made_of += [optimised, *versions, sys.prefix]
     return built(folder, made_of, make)
