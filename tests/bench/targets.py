@@ -161,7 +161,7 @@ TARGETS = {
             (0, 20),
             *("directed_latency", "directed_order", "directed_refusals", "directed_races"),
             *("directed_marks", "directed_tags", "directed_sweep", "directed_flips"),
-            *("directed_reset", "directed_upsets", "directed_codes"),
+            *("directed_reset", "directed_upsets", "directed_codes", "directed_counts"),
             (20, 100),
         ),
         units=(units(UNITS["flat2"]),),

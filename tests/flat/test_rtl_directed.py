@@ -21,6 +21,7 @@ DIRECTED = Directed(
         "directed_tags": ["flat1", "flat2"],
         "directed_flips": ["flat1", "flat2"],
         "directed_codes": ["flat2"],
+        "directed_counts": ["flat1", "flat2"],
     },
 )
 

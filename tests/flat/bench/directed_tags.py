@@ -12,6 +12,7 @@ from typing import Any
 
 import cocotb
 
+from anemone.flat.config import FlatConfig
 from tests.bench.pins import Flag
 from tests.bench.profile import StimulusProfile
 from tests.bench.requests import FULL, OKAY
@@ -407,3 +408,26 @@ async def requests_wait_while_a_set_is_repaired(environment: Tags) -> None:
     lines = (OTHER, OTHER + LINES, A)
     assert await environment.read(lines) == [(OKAY, line) for line in lines]
     assert not any(environment.answers.poisoned)
+
+
+@cocotb.test()
+async def a_repaired_word_has_the_code_of_its_set(dut: Any) -> None:
+    """With each bit of a set's number."""
+    environment = Tags(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
+    build = environment.build
+    near_lines = (1 << build.address_bits - 6) // (build.ratio + 1)
+    await environment.begin(FlatConfig(near_lines, build.ratio))
+    for set_index in (1 << bit for bit in range(near_lines.bit_length())):
+        if set_index >= near_lines:
+            break
+        environment.damage(set_index, 0b11)
+        assert await environment.access(set_index, None) != OKAY, set_index
+        await environment.settle()
+        environment.take_requests()
+        await environment.pulse(environment.repair)
+        await environment.settle()
+        environment.take_requests()
+        assert environment.untrusted()[0] == 0, set_index
+        word = environment.near.sidebands[set_index]
+        assert word == environment.near.code.word(set_index), f"{set_index}: {word:b}"
