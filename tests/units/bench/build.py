@@ -27,6 +27,7 @@ KINDS = (
     "FaultLog",
     "IdCounter",
     "StaleResponseDrain",
+    "InterruptUnit",
 )
 VISIBLE = """\
 `verilator_config

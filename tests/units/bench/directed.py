@@ -18,6 +18,7 @@ from tests.units.bench.build import kind
 from tests.units.bench.drain import DrainUnit
 from tests.units.bench.fault_log import FaultLogUnit
 from tests.units.bench.id_counter import IdCounterUnit
+from tests.units.bench.interrupts import InterruptsUnit
 from tests.units.bench.queues import QueueUnit
 from tests.units.bench.rams import RamUnit, VotedUnit
 
@@ -28,8 +29,9 @@ UNITS = {
     "FaultLog": FaultLogUnit,
     "IdCounter": IdCounterUnit,
     "StaleResponseDrain": DrainUnit,
+    "InterruptUnit": InterruptsUnit,
 }
-Unit = QueueUnit | RamUnit | VotedUnit | FaultLogUnit | IdCounterUnit | DrainUnit
+Unit = QueueUnit | RamUnit | VotedUnit | FaultLogUnit | IdCounterUnit | DrainUnit | InterruptsUnit
 CYCLES = 400  # of random use
 SEED = 1
 
