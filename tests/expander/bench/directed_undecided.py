@@ -61,3 +61,23 @@ async def a_flipped_access_is_the_event_it_was_or_is_told(environment: TieredEnv
         if not double:
             await environment.check()
     assert [of for of, *_ in wrong] == [c], wrong
+
+
+@tiered
+async def an_injection_into_another_memory_flips_no_access(environment: TieredEnvironment) -> None:
+    """Of any other memory of flat memory mode: what is told is not of an undecided access."""
+    control, channels = environment.control, environment.build.engine.channels
+    for memory in FaultMemory:
+        if memory in (FaultMemory.EVENTS, *range(FaultMemory.READ_ORDER, 256)):
+            continue
+        for c in range(channels):
+            fields = {"memory": memory, "channel": c}
+            control.write(registers.FAULT_INJECT.offset, registers.FAULT_INJECT.pack(**fields))
+            control.write(registers.FAULT_CONTROL.offset, registers.FAULT_CONTROL.pack(inject=1))
+        await environment.settle()
+        await run_requests(environment, [Request(False, k % 8, (k % 64) * 64) for k in range(HITS)])
+        (first,) = await environment.registers([registers.FIRST_FAULT.offset])
+        told = registers.FIRST_FAULT.unpack(first)
+        assert not told["valid"] or told["memory"] == memory, (memory, told)
+        control.write(registers.ERROR_STATUS.offset, EVERY)
+        control.write(registers.FAULT_CONTROL.offset, registers.FAULT_CONTROL.pack(rearm=1))

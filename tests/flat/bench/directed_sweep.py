@@ -71,3 +71,28 @@ async def a_sweep_that_is_cut_takes_no_late_answer(dut: Any) -> None:
         late += int(dut.counters_strays.value)
         assert int(dut.counters_nearErrors.value) == 0, f"cycle {cycle}"
     assert late > LINES, late
+
+
+@cocotb.test()
+async def it_is_not_quiet_before_the_sweep_ends(dut: Any) -> None:
+    """A quiesce during the sweep, with writes refused, the last ones too: it is quiet when every
+    line was written.
+    """
+    environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
+    config = FlatConfig(LINES, environment.build.ratio)
+    for seed in range(12):
+        environment.quiesce.set(0)
+        await environment.power_up(Random(seed), config)
+        near = environment.near
+        near.stores_refused = False
+        near.profile = StimulusProfile(latency=(1, 5, 40)[seed % 3], errors=0.7 * (seed > 3))
+        near.refusals += [True] * (0, 1, LINES, 3 * LINES)[seed % 4]
+        environment.quiesce.set(1)
+        environment.reset.set(0)
+        environment.power_on.set(0)
+        await environment.edge
+        environment.t = 1
+        while not environment.quiet():
+            await environment.cycles(1)
+        near.swept()

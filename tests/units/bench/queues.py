@@ -109,6 +109,7 @@ class QueueUnit:
                 offer = None
             inject = rng.choice((1, 2)) if rng.random() < 0.05 else 0
             await self.cycle(offer, rng.random() < takes, inject)
+        await self.cycle(take=False, inject=1)  # a reset forgets it
 
     async def flips(self, masks: list[int]) -> None:
         """Store a word for each mask, flip these bits of it, and take it."""

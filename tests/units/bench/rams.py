@@ -118,6 +118,7 @@ class RamUnit(_Unit):
             reads = [a for a in self.stored if not write or a != write[0]]
             read = rng.choice(reads) if reads and rng.random() < busy else None
             await self.cycle(read, write, rng.choice((1, 2)) if rng.random() < 0.05 else 0)
+        await self.cycle(inject=1)  # a reset forgets it
 
     def flip(self, address: int, mask: int) -> None:
         data, flips = self.stored[address]
@@ -181,6 +182,7 @@ class VotedUnit(_Unit):
             read = rng.choice(list(self.stored)) if self.stored and rng.random() < busy else None
             inject = rng.choice((1, 2)) if rng.random() < 0.05 else 0
             await self.cycle(read, write, inject, rng.random() < 0.5)
+        await self.cycle(inject=1)  # a reset forgets it
 
     def flip(self, address: int, mask: int) -> None:
         """Flip bits of one copy, and in half of the cases others of another one: the vote is
