@@ -149,7 +149,7 @@ TARGETS = {
         ((0, 2), "directed_flat_board", "directed_rate", (2, 6)),
         tuple(expander.AGILEX),
         tuple(expander.defines(EXPANDER.builds["flatboard"])),
-        units=(units(UNITS["flatboard"]),),
+        units=(units(UNITS["flatboard"]), registers(EXPANDER.builds["flatboard"])),
     ),
     "flat": Target(
         FLAT,

@@ -20,6 +20,7 @@ from tests.expander.bench.sizes import Build
 UNIT, TOP = "ExpanderRegisters", "RegistersAlone"
 VISIBLE = f'`verilator_config\npublic_flat_rw -module "{TOP}" -var "*"\n'
 LEGAL = "io_ruleCommitLegal"
+READY = ("io_bus_b_ready", "io_bus_r_ready")  # a master has them, the block not in each build
 
 
 def _name(port: str) -> str:
@@ -42,6 +43,8 @@ def emit(build: Build) -> Path:
     header = ",\n".join(
         f"  {pin.direction}put [{pin.bits - 1}:0] {_name(pin.name)}" for pin in pins
     )
+    there = {pin.name for pin in pins}
+    header += "".join(f",\n  input {_name(ready)}" for ready in READY if ready not in there)
     wires = [f".{pin.name}({_name(pin.name)})" for pin in pins] + [f".{LEGAL}(1'b1)"]
     text = f"module {TOP}(\n{header}\n);\n  {UNIT} unit ({', '.join(wires)});\nendmodule\n"
     names = json.dumps([pin.name for pin in pins])

@@ -28,6 +28,11 @@ ONES = (1 << 64) - 1
 SIDES = {"status": ("in",), "event": ("in", "out"), "setting": ("out",), "trigger": ("out",)}
 
 
+def has(port: str) -> bool:
+    """Whether the top has this port of the block."""
+    return not PORTS or port in PORTS
+
+
 @dataclass(frozen=True)
 class Place:
     """A register of this build: its address, and the names of its ports."""
@@ -48,7 +53,7 @@ class Place:
             for side in SIDES.get(self.register.kind, ())
             for field in self.register.fields
         }
-        return not PORTS or names <= {*PORTS}
+        return all(map(has, names))
 
     @property
     def mask(self) -> int:
