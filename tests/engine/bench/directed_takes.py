@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import cocotb
@@ -89,19 +89,18 @@ async def a_bad_word_is_not_acknowledged(driver: DirectedDriver) -> None:
     for c in range(driver.size.channels):
         await driver.tick({c: 128})
         await driver.wait(12)
-        for bit in BITS:
-            for word in range(8):
-                await flip(driver, bit, word, channel=c)
-                before = await driver.read(c, 0, 0)
-                counted = driver.status(0)["parityErrors"]
-                assert before.poison
-                assert await driver.acknowledge(c, 0, 0, first(1, 1)) == (BAD, False)
-                after = await driver.read(c, 0, 0)
-                assert after.poison and after.words == before.words
-                assert counted == driver.status(0)["parityErrors"] - 1
-                assert await driver.acknowledge(c, 0, 1, first()) == (LATENCY, True)
-                await flip(driver, bit, word, channel=c)
-                assert not (await driver.read(c, 0, 0)).poison
+        for bit, word in product(BITS, range(8)):
+            await flip(driver, bit, word, channel=c)
+            before = await driver.read(c, 0, 0)
+            counted = driver.status(0)["parityErrors"]
+            assert before.poison
+            assert await driver.acknowledge(c, 0, 0, first(1, 1)) == (BAD, False)
+            after = await driver.read(c, 0, 0)
+            assert after.poison and after.words == before.words
+            assert counted == driver.status(0)["parityErrors"] - 1
+            assert await driver.acknowledge(c, 0, 1, first()) == (LATENCY, True)
+            await flip(driver, bit, word, channel=c)
+            assert not (await driver.read(c, 0, 0)).poison
         await driver.tick({c: 128})
         assert await driver.acknowledge(c, 0, 0, first(0, 1)) == (LATENCY, True)
         assert (await driver.read(c, 0, 0)).words == first(0, 1)

@@ -20,6 +20,20 @@ TOLD = (
 EVERY = (1 << len(reg.ERRORS)) - 1
 
 
+def arm(environment: TieredEnvironment, memory: FaultMemory, channel: int, double: int = 0) -> None:
+    """Flip one or two bits of the next word that is written to a memory."""
+    control, fields = environment.control, {"memory": memory, "channel": channel, "double": double}
+    control.write(registers.FAULT_INJECT.offset, registers.FAULT_INJECT.pack(**fields))
+    control.write(registers.FAULT_CONTROL.offset, registers.FAULT_CONTROL.pack(inject=1))
+
+
+def forget(environment: TieredEnvironment) -> None:
+    """Clear what was told of faults."""
+    control = environment.control
+    control.write(registers.ERROR_STATUS.offset, EVERY)
+    control.write(registers.FAULT_CONTROL.offset, registers.FAULT_CONTROL.pack(rearm=1))
+
+
 @tiered
 async def a_flipped_access_is_the_event_it_was_or_is_told(environment: TieredEnvironment) -> None:
     """Flips in an access of the last channel. After one flipped bit, its event comes unchanged in
@@ -31,10 +45,7 @@ async def a_flipped_access_is_the_event_it_was_or_is_told(environment: TieredEnv
     c, lockstep = channels - 1, environment.lockstep
     wrong: list[tuple[int, ...]] = []
     for double in (0, 1):
-        fields = {"memory": FaultMemory.EVENTS, "channel": c, "double": double}
-        control = environment.control
-        control.write(registers.FAULT_INJECT.offset, registers.FAULT_INJECT.pack(**fields))
-        control.write(registers.FAULT_CONTROL.offset, registers.FAULT_CONTROL.pack(inject=1))
+        arm(environment, FaultMemory.EVENTS, c, double)
         if double:  # this event is not predictable
             compare = lockstep._compare
 
@@ -56,8 +67,7 @@ async def a_flipped_access_is_the_event_it_was_or_is_told(environment: TieredEnv
             registers.FIRST_FAULT.pack(**first),
             registers.ERROR_STATUS.pack(**status),
         ]
-        control.write(registers.ERROR_STATUS.offset, EVERY)
-        control.write(registers.FAULT_CONTROL.offset, registers.FAULT_CONTROL.pack(rearm=1))
+        forget(environment)
         if not double:
             await environment.check()
     assert [of for of, *_ in wrong] == [c], wrong
@@ -66,18 +76,14 @@ async def a_flipped_access_is_the_event_it_was_or_is_told(environment: TieredEnv
 @tiered
 async def an_injection_into_another_memory_flips_no_access(environment: TieredEnvironment) -> None:
     """Of any other memory of flat memory mode: what is told is not of an undecided access."""
-    control, channels = environment.control, environment.build.engine.channels
     for memory in FaultMemory:
-        if memory in (FaultMemory.EVENTS, *range(FaultMemory.READ_ORDER, 256)):
+        if memory == FaultMemory.EVENTS or memory >= FaultMemory.READ_ORDER:
             continue
-        for c in range(channels):
-            fields = {"memory": memory, "channel": c}
-            control.write(registers.FAULT_INJECT.offset, registers.FAULT_INJECT.pack(**fields))
-            control.write(registers.FAULT_CONTROL.offset, registers.FAULT_CONTROL.pack(inject=1))
+        for c in range(environment.build.engine.channels):
+            arm(environment, memory, c)
         await environment.settle()
         await run_requests(environment, [Request(False, k % 8, (k % 64) * 64) for k in range(HITS)])
         (first,) = await environment.registers([registers.FIRST_FAULT.offset])
         told = registers.FIRST_FAULT.unpack(first)
         assert not told["valid"] or told["memory"] == memory, (memory, told)
-        control.write(registers.ERROR_STATUS.offset, EVERY)
-        control.write(registers.FAULT_CONTROL.offset, registers.FAULT_CONTROL.pack(rearm=1))
+        forget(environment)

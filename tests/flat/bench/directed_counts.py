@@ -52,7 +52,6 @@ async def counts_of_several_sets_grow_beside_each_other(dut: Any) -> None:
     for n in (100, 255):
         rng = Random(n)
         await environment.restart(rng, FlatConfig(SETS, build.ratio, policy="nth", n=n))
-        environment.near.profile = environment.far.profile = StimulusProfile(latency=20)
         for tag in (1, 0):
             misses = Misses(rng, build, tag, SETS * (n + 80))
             environment.master.source = misses

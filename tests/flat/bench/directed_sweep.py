@@ -89,10 +89,4 @@ async def it_is_not_quiet_before_the_sweep_ends(dut: Any) -> None:
         near.profile = StimulusProfile(latency=(1, 5, 40)[seed % 3], errors=0.7 * (seed > 3))
         near.refusals += [True] * (0, 1, LINES, 3 * LINES)[seed % 4]
         environment.quiesce.set(1)
-        environment.reset.set(0)
-        environment.power_on.set(0)
-        await environment.edge
-        environment.t = 1
-        while not environment.quiet():
-            await environment.cycles(1)
-        near.swept()
+        await environment.sweep(environment.quiet)

@@ -418,9 +418,7 @@ async def a_repaired_word_has_the_code_of_its_set(dut: Any) -> None:
     build = environment.build
     near_lines = (1 << build.address_bits - 6) // (build.ratio + 1)
     await environment.begin(FlatConfig(near_lines, build.ratio))
-    for set_index in (1 << bit for bit in range(near_lines.bit_length())):
-        if set_index >= near_lines:
-            break
+    for set_index in (1 << bit for bit in range((near_lines - 1).bit_length())):
         environment.damage(set_index, 0b11)
         assert await environment.access(set_index, None) != OKAY, set_index
         await environment.settle()

@@ -135,13 +135,16 @@ class Environment:
         for _ in range(rng.randint(2, 4)):
             await self.edge
 
-    async def sweep(self) -> None:
-        """End the reset and wait for the sweep of near memory."""
+    async def sweep(self, ended: Callable[[], int] | None = None) -> None:
+        """End the reset and wait for the sweep of near memory. ended: whether it has, instead of
+        that requests are taken.
+        """
+        ended = ended or self._ready
         self.reset.set(0)
         self.power_on.set(0)
         await self.edge
         self.t = 1
-        while not self._ready():
+        while not ended():
             await self.cycles(1)
         self.near.swept()
 

@@ -23,7 +23,7 @@ class InterruptsUnit:
         inputs = [f"{name}_{v}" for name in INPUTS for v in range(self.vectors)]
         outputs = ("message_valid", "message_bits", "busy")
         self.pins = Pins(dut, module, dict.fromkeys((*inputs, "message_ready", *outputs), 0))
-        self.last: int | None = None  # the vector served last; it has no reset value
+        self.last = 0  # the vector served last; it has no reset value
 
     def restart(self) -> None:
         """It is being reset."""
@@ -50,16 +50,14 @@ class InterruptsUnit:
         if self.held is None or ready:
             self.held = None
             if wants:
-                last = self.last if self.last is not None else self.vectors
-                self.held = self.last = next((v for v in wants if v > last), wants[0])
+                self.held = self.last = next((v for v in wants if v > self.last), wants[0])
                 self.sent[self.held] = True
         for v in acknowledged:
             self.sent[v] = False
 
     async def random(self, cycles: int) -> None:
         """Causes, masks and acknowledges at any time, and a receiver that is often not ready."""
-        while self.last is None:
-            await self.cycle(pending={0}, enable={0})
+        await self.cycle(pending={0}, enable={0})  # from now on it is known which was last
 
         def some(chance: float) -> set[int]:
             return {v for v in range(self.vectors) if self.rng.random() < chance}
