@@ -27,7 +27,9 @@ class Memtis(Policy):
     an adaptive sampling period, samples are weighted by their period relative to the first; the
     published code counts each once. split, gamma: whether skewed huge pages are split, and the
     factor (htmm_gamma / 10). most_splits: huge pages per round (nr_max in
-    deferred_split_scan_for_htmm).
+    deferred_split_scan_for_htmm). window: skewness is of the accesses since the last call alone,
+    for a source that counts every one (NEMO §5.2). The source is asked to count the frames of hot
+    and of cold pages of the slow tier by turns (the active and the inactive list there).
     """
 
     samples_per_access: float = setting(1 / 199, maximum=1.0)
@@ -36,6 +38,7 @@ class Memtis(Policy):
     split: bool = setting(True)
     gamma: float = setting(0.4)
     most_splits: int = setting(50, 1, divide=True)
+    window: bool = setting(False)
 
     interval_ms = 500.0
 
@@ -44,6 +47,7 @@ class Memtis(Policy):
         self._counts, self._bases = ByFrame(), ByFrame()
         self._samples = 0.0
         self._threshold = self.hot_bin  # the lowest hot bin
+        self._hot_turn = False
 
     def act(self, seen: Statistics) -> Answer:
         frame, tier, sizes = seen.units.frame, seen.units.tier, seen.frames()
@@ -55,7 +59,8 @@ class Memtis(Policy):
         skewed = self._skewed(seen, base) if self.split and seen.span > 1 else frame[:0]
         if cools:
             self._samples, counts = 0.0, counts / 2
-            self._bases.values /= 2
+            if not self.window:
+                self._bases.values /= 2
         self._counts.set(frame, counts)
 
         # The count of a split page's frame is scaled to a whole page.
@@ -70,19 +75,21 @@ class Memtis(Policy):
         wanted = sizes[up].sum() - seen.free[0]
         down = down[np.cumsum(sizes[down]) - sizes[down] < wanted]
         kept = ~np.isin(frame[up], skewed)
+        self._hot_turn = not self._hot_turn
         return Answer(
             promote=frame[up[kept]],
             demote=frame[down],
             split=skewed,
+            watch=frame[(tier == SLOW) & (hot == self._hot_turn)],
             cpu_ns=np.count_nonzero(samples) * UNIT_NS,
         )
 
     def _base_counts(self, seen: Statistics) -> np.ndarray:
         """Samples by frame of the pages in heat.base: float64[m, span]."""
-        page = seen.heat.base_page
-        frames = page[:, None] + np.arange(seen.span)
-        counts = self._bases.of(frames.reshape(-1)).reshape(frames.shape)
-        counts += seen.heat.base.reshape(frames.shape) * self.samples_per_access
+        frames = seen.heat.base_page[:, None] + np.arange(seen.span)
+        counts = seen.heat.base.reshape(frames.shape) * self.samples_per_access
+        if not self.window:
+            counts += self._bases.of(frames.reshape(-1)).reshape(frames.shape)
         self._bases.set(frames.reshape(-1), counts.reshape(-1))
         return counts
 

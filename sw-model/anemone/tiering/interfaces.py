@@ -64,10 +64,10 @@ class Answer:
 
     promote, demote: units to move to the fast and to the slow tier, in order; promotions go first
     while the fast tier has free frames. split: whole pages to split. join: first frames of split
-    pages to join. watch: first frames of the pages whose frames the source should count next, if it
-    cannot count all; None lets the source choose. quota: float64[t], the share of its processor
-    that each thread may use from the scheduler's next period on (costs.toml); None changes nothing.
-    cpu_ns: time to decide, after which the answer takes effect.
+    pages to join. watch: first frames of the pages whose frames the source should count before
+    others, if it cannot count all; of these it counts each in turn. quota: float64[t], the share of
+    its processor that each thread may use from the scheduler's next period on (costs.toml); None
+    changes nothing. cpu_ns: time to decide, after which the answer takes effect.
     """
 
     promote: np.ndarray = field(default_factory=lambda: _NONE)

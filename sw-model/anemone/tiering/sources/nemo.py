@@ -123,8 +123,9 @@ class Nemo(Source):
         self._watchers = [_Pipeline(by_frame, self._device) for _ in range(watchers)]
         self._slots = geometry.counters(self.width) // _BASES
         self._frames = np.zeros(machine.geometry.device_bytes >> _BASE_SHIFT if watchers else 0)
-        self._rotation, self._maps, self._reads, self._lines = 0, 0, 0, []
+        self._maps, self._reads, self._lines = 0, 0, []
         self._regions = np.empty(0, np.int64)
+        self._turn, self._watched_in = 0, np.zeros(pages, np.int64)
         both = self.fast == "nemo"
         machine.log((FAST, SLOW) if both else (SLOW,))
         if self.fast == "pebs":
@@ -194,21 +195,21 @@ class Nemo(Source):
         return np.concatenate([np.empty(0, np.int64), *slots])
 
     def watch(self, frames: np.ndarray | None) -> None:
-        """Watch other regions: those of the policy, or else the next ones in rotation (NEMO
-        §5.2).
+        """Watch other regions: those of the policy and then all others, each in turn: the ones
+        watched longest ago first (NEMO §5.2).
         """
         capacity = self._slots * len(self._watchers)
         if not capacity:
             return
-        if frames is not None:
-            chosen = np.unique(frames // _BASES)[:capacity]
-        else:
-            if len(self._regions) <= capacity and self._rotation:
-                here = np.concatenate([p.slots for p in self._watchers])
-                if np.array_equal(np.sort(here), self._regions):
-                    return
-            chosen = np.roll(self._regions, -self._rotation)[:capacity]
-            self._rotation = (self._rotation + capacity) % max(1, len(self._regions)) or 1
+        asked = np.unique(frames // _BASES) if frames is not None else self._regions
+        regions = np.union1d(asked, self._regions)
+        order = np.lexsort((self._watched_in[regions], ~np.isin(regions, asked)))
+        chosen = regions[order[:capacity]]
+        self._turn += 1
+        self._watched_in[chosen] = self._turn
+        here = np.concatenate([p.slots for p in self._watchers])
+        if np.array_equal(np.sort(here), np.sort(chosen)):
+            return
         self._maps += len(chosen)
         for i, pipeline in enumerate(self._watchers):
             pipeline.reprogram(chosen[i * self._slots : (i + 1) * self._slots])
