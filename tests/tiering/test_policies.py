@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,33 @@ def test_memtis_by_hand() -> None:
     # Three pages of one bin do not fit two frames, so this bin is not hot.
     answer = Memtis(samples_per_access=1.0).act(seen([40, 33, 39, 0, 0], [1, 1, 1, 0, 0]))
     assert answer.promote.tolist() == []
+
+
+def test_memtis_asks_for_hot_and_cold_pages_by_turns() -> None:
+    policy = Memtis(samples_per_access=1.0, split=False)
+    pages = [40, 33, 9, 0, 0], [1, 1, 1, 1, 0]
+    asked = [policy.act(seen(*pages, free=1)).watch.tolist() for _ in range(3)]
+    assert asked == [[0, 1], [2, 3], [0, 1]]
+
+
+@pytest.mark.parametrize(("window", "sums"), [(False, [6, 4, 3]), (True, [6, 1, 1])])
+def test_memtis_by_a_window(window: bool, sums: list[float]) -> None:
+    """Skewness is of the last accesses alone, or of all that cooling has left."""
+    scored = []
+
+    class Scored(Memtis):
+        def scores(self, now: Statistics, base: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            scored.append(base.sum())
+            return super().scores(now, base)
+
+    policy = Scored(samples_per_access=1.0, cooling=1, window=window)
+    for count in (6, 1, 1):
+        base = np.zeros((1, 4))
+        base[0, 2] = count
+        given = seen([count], [1])
+        heat = replace(given.heat, base_page=np.array([0]), base=base)
+        policy.act(replace(given, heat=heat, span=4))
+    assert scored == sums
 
 
 def test_skewness_by_hand() -> None:

@@ -186,6 +186,27 @@ def test_frames_are_watched_by_turns() -> None:
     assert np.corrcoef(pairs.T)[0, 1] > 0.8
 
 
+def test_a_policy_says_which_frames_are_watched_first() -> None:
+    """Of these and of the others the ones watched longest ago; what fits is watched all the time
+    and keeps its counts.
+    """
+    pages = 130
+    machine = replace(MACHINE, slow=Tier(400, 100.0, 16.0), weights=(0, 1), interval_ns=10e6)
+    trace = accesses(6000, pages=pages)
+    trace = replace(trace, gap_ns=np.full(len(trace), 18_000.0))
+    first, then = np.arange(120, pages), np.arange(110)
+    moves = [Answer(watch=first * 512), Answer(watch=then * 512 + 5), Answer()]
+    watch = watched(trace, Nemo(fast="none"), machine, splits=True, moves=moves)
+    turns = [set((s.heat.base_page // s.span).tolist()) for s in watch.seen]
+    assert turns[:2] == [set(), {*range(102), *first}]
+    assert turns[2:4] == [{*then, 110, 111}, {*range(112, pages), *range(94)}]
+    small = Nemo(fast="none", pipelines=2, states=512)
+    watch = watched(accesses(5000, pages=1), small, replace(MACHINE, weights=(0, 1)), splits=True)
+    costs = [s.heat.cpu_ns for s in watch.seen]
+    assert costs[0] < costs[1] and set(costs[2:]) == {costs[0]}, "a table is written once"
+    assert sum(s.heat.base.sum() for s in watch.seen) > 4000
+
+
 @pytest.mark.parametrize(("quota", "minimum", "maximum"), [(0.5, 199, 199), (0.0063, 997, 2503)])
 def test_the_period_adapts(quota: float, minimum: int, maximum: int) -> None:
     """It changes by a step per check while processing takes more or less than its share."""
