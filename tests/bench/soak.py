@@ -44,7 +44,6 @@ from tests.expander.bench.shards import BENCH as EXPANDER
 from tests.flat.bench.coverage import required as flat_bins
 from tests.flat.bench.shards import BENCH as FLAT
 
-SEEDS = 10  # per simulation
 JOBS = 2
 REPORTS = ROOT / "build" / "soak"
 Counts = tuple[Counter[str], Counter[str]]
@@ -53,7 +52,7 @@ Counts = tuple[Counter[str], Counter[str]]
 @dataclass(frozen=True)
 class Soaked:
     """Builds of a bench, the bins that it should fill, and the totals to show; `unit`: the total
-    that counts as progress.
+    that counts as progress. seeds: those of one simulation, so that it runs for a minute.
     """
 
     bench: Bench
@@ -61,6 +60,7 @@ class Soaked:
     required: Callable[[], set[str]]
     unit: str
     shown: tuple[str, ...]
+    seeds: int = 10
 
     def run(self, build: str, first: int, count: int) -> Counts:
         """Run seeds of a build. Returns totals and coverage."""
@@ -90,7 +90,7 @@ BENCHES = {
     ),
     "expander": Soaked(EXPANDER, PLAIN, expander_bins, "beats", BEATS),
     "tiered": Soaked(EXPANDER, TIERED, expander_bins, "beats", BEATS),
-    "flat": Soaked(FLAT, tuple(FLAT.builds), flat_bins, "beats", ("seeds", "beats", "swap")),
+    "flat": Soaked(FLAT, tuple(FLAT.builds), flat_bins, "beats", ("seeds", "beats", "swap"), 100),
 }
 
 
@@ -151,7 +151,8 @@ def soak(names: list[str], goal: float) -> None:
                     return
                 one, build = next(turn for turn in turns if turn[0] in left)
             try:
-                counts = one.bench.run(build, secrets.randbelow(1 << 40) * SEEDS, SEEDS)
+                seeds = one.bench.seeds
+                counts = one.bench.run(build, secrets.randbelow(1 << 40) * seeds, seeds)
             except BaseException:
                 stop.set()
                 raise
