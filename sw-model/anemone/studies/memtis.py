@@ -65,7 +65,7 @@ class MemtisSilo(Study):
     )
 
     def points(self, quick: bool, seed: int) -> list[Point]:
-        k, seconds, warm = (512, 16, 8) if quick else (64, 1500, 500)
+        k, seconds, warm = (512, 16, 8) if quick else (128, 1500, 500)
         what = [("silo", ratio) for ratio in (_QUICK if quick else _RATIOS)]
         what += [(name, 8) for name in ("redis", "gcc")]
         points = [
@@ -78,9 +78,9 @@ class MemtisSilo(Study):
             for split in (True, False)
         ]  # fmt: skip
         if not quick:
-            # More seeds for the time to find candidates.
+            # More seeds for the time to find candidates, which is over long before the warm-up is.
             points += [
-                {**point, "seed": seed + more}
+                {**point, "seed": seed + more, "seconds": warm, "warm": 0}
                 for point in points
                 if point["what"] == "silo" and point["split"] and point["timing"] == "queue"
                 for more in range(1, 5)

@@ -106,11 +106,15 @@ _WHY_CPU = (
 
 
 def _times(answers: list[tuple[Point, dict[str, Any]]]) -> list[Row]:
-    """Rows of the time until a source has found 95 % of its candidates: median over the seeds."""
+    """Rows of the time until a source has found 95 % of its candidates: median over the seeds.
+
+    A candidate is found in the time that all seeds have run.
+    """
     rows = []
     groups: dict[tuple[int, str, str], list[float]] = {}
+    end = min(p["seconds"] for p, _ in answers)
     for p, a in answers:
-        found = a["found_s"]
+        found = [at for at in a["found_s"] if at <= end]
         at = found[max(0, int(np.ceil(_SHARE * len(found))) - 1)] if found else np.nan
         groups.setdefault((p["ratio"], p["timing"], p["source"]), []).append(at)
     for (ratio, timing, source), times in groups.items():
