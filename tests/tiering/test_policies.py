@@ -102,9 +102,9 @@ def test_memtis_asks_for_hot_and_cold_pages_by_turns() -> None:
     assert asked == [[0, 1], [2, 3], [0, 1]]
 
 
-@pytest.mark.parametrize(("window", "sums"), [(False, [6, 4, 3]), (True, [6, 1, 1])])
-def test_memtis_by_a_window(window: bool, sums: list[float]) -> None:
-    """Skewness is of the last accesses alone, or of all that cooling has left."""
+@pytest.mark.parametrize(("exact", "sums"), [(False, [6, 4, 3]), (True, [6, 1, 1])])
+def test_memtis_by_samples_or_by_counts(exact: bool, sums: list[float]) -> None:
+    """Skewness is of all samples that cooling has left, or of the last interval's accesses."""
     scored = []
 
     class Scored(Memtis):
@@ -112,12 +112,12 @@ def test_memtis_by_a_window(window: bool, sums: list[float]) -> None:
             scored.append(base.sum())
             return super().scores(now, base)
 
-    policy = Scored(samples_per_access=1.0, cooling=1, window=window)
+    policy = Scored(samples_per_access=1.0, cooling=1)
     for count in (6, 1, 1):
         base = np.zeros((1, 4))
         base[0, 2] = count
         given = seen([count], [1])
-        heat = replace(given.heat, base_page=np.array([0]), base=base)
+        heat = replace(given.heat, base_page=np.array([0]), base=base, exact=exact)
         policy.act(replace(given, heat=heat, span=4))
     assert scored == sums
 

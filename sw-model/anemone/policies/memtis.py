@@ -27,9 +27,11 @@ class Memtis(Policy):
     an adaptive sampling period, samples are weighted by their period relative to the first; the
     published code counts each once. split, gamma: whether skewed huge pages are split, and the
     factor (htmm_gamma / 10). most_splits: huge pages per round (nr_max in
-    deferred_split_scan_for_htmm). window: skewness is of the accesses since the last call alone,
-    for a source that counts every one (NEMO §5.2). The source is asked to count the frames of hot
-    and of cold pages of the slow tier by turns (the active and the inactive list there).
+    deferred_split_scan_for_htmm).
+
+    If a source counts every access to a frame, skewness is of the last interval alone (NEMO §5.2).
+    The source is asked to count the frames of hot and of cold pages of the slow tier by turns (the
+    active and the inactive list there).
     """
 
     samples_per_access: float = setting(1 / 199, maximum=1.0)
@@ -38,7 +40,6 @@ class Memtis(Policy):
     split: bool = setting(True)
     gamma: float = setting(0.4)
     most_splits: int = setting(50, 1, divide=True)
-    window: bool = setting(False)
 
     interval_ms = 500.0
 
@@ -59,7 +60,7 @@ class Memtis(Policy):
         skewed = self._skewed(seen, base) if self.split and seen.span > 1 else frame[:0]
         if cools:
             self._samples, counts = 0.0, counts / 2
-            if not self.window:
+            if not seen.heat.exact:
                 self._bases.values /= 2
         self._counts.set(frame, counts)
 
@@ -88,7 +89,7 @@ class Memtis(Policy):
         """Samples by frame of the pages in heat.base: float64[m, span]."""
         frames = seen.heat.base_page[:, None] + np.arange(seen.span)
         counts = seen.heat.base.reshape(frames.shape) * self.samples_per_access
-        if not self.window:
+        if not seen.heat.exact:
             counts += self._bases.of(frames.reshape(-1)).reshape(frames.shape)
         self._bases.set(frames.reshape(-1), counts.reshape(-1))
         return counts

@@ -121,6 +121,8 @@ def _rows(point: Point, answer: dict[str, Any], took: float) -> list[Row]:
     words = words if ours else f"{point['what']}, {words}"
     paper = _PAPER_S.get(source) if ours else None
     why = _WHY if paper else ""
+    if not ours and source == _NEMO:
+        why = _WHY_PROGRAM
     if took == np.inf:
         took = answer["seconds"][-1] - answer["shift_s"]
         why = "not recovered by the end of the run, which is given"
@@ -136,6 +138,11 @@ _WHY = (
     "hot keys fill whole pages here, so that a few samples tell them, and HeMem migrates at up to "
     "10 GB/s; the paper says that its recovery is bound by migration, not how fast that was, nor "
     "how hot keys lie on pages"
+)
+_WHY_PROGRAM = (
+    "later than by samples: most of its pages are about equally hot. By exact counts they "
+    "become hot together and cool together, and those in the fast tier change all the time, also "
+    "before the shift; the noise of samples separates them"
 )
 _WHY_CPU = "instructions of our driver at one a cycle, and nothing else that the prototype spent"
 

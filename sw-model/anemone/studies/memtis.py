@@ -107,7 +107,7 @@ class MemtisSilo(Study):
         # A TLB of 2048 entries is scaled by k, too, so that it covers the same share of the memory.
         config = replace(config, tlb=Tlb(max(8, 2048 // k // 8 * 8), 30.0 * k, 8))
         policy = _Recorded(
-            split=point["split"], window=nemo, cooling=max(1, Memtis.cooling // k),
+            split=point["split"], cooling=max(1, Memtis.cooling // k),
             most_splits=max(1, Memtis.most_splits // k),
         )  # fmt: skip
         source: Source = _nemo(k, point["engine"]) if nemo else Pebs(**PUBLISHED["memtis", "pebs"])

@@ -21,14 +21,16 @@ class Heat:
 
     units: float64[n], accesses of each unit. writes: float64[n], those by stores; zeros if the
     source cannot distinguish them. base_page, base: int64[m] and float64[m, span], first frame of
-    some whole pages, ascending, and the accesses of each of their frames. threads: float64[t],
-    accesses by thread, if the source knows the thread. cpu_ns: cost of processing.
+    some whole pages, ascending, and the accesses of each of their frames. exact: base has every
+    access to them in the interval, and not samples. threads: float64[t], accesses by thread, if the
+    source knows the thread. cpu_ns: cost of processing.
     """
 
     units: np.ndarray
     writes: np.ndarray
     base_page: np.ndarray = field(default_factory=lambda: _NONE)
     base: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    exact: bool = False
     threads: np.ndarray | None = None
     cpu_ns: float = 0.0
 

@@ -184,7 +184,7 @@ class Nemo(Source):
             whole_page = units.frame[counted & ~units.split]
             page = np.intersect1d(watched * machine.span, whole_page)
             base = {"base_page": page, "base": self._frames.reshape(-1, _BASES)[page // _BASES]}
-        return Heat(seen, writes, cpu_ns=cpu, **base)
+        return Heat(seen, writes, exact=True, cpu_ns=cpu, **base)
 
     def _take_frames(self) -> np.ndarray:
         """Store the counts of the watched regions. Returns the regions."""

@@ -31,6 +31,7 @@ class Oracle(Source):
         counts, writes = self._all.take(), self._writes.take()
         return Heat(
             by_unit(counts, units, machine.span), by_unit(writes, units, machine.span),
+            exact=True,
             **base_pages(counts, units, machine.span),
         )  # fmt: skip
 
