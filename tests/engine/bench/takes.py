@@ -41,7 +41,8 @@ class Takes:
                 take.words = model.peek(channel.number, take.line)
                 for k in range(WORDS_PER_LINE):
                     if rng.random() < CHANGED:
-                        take.words[k] = rng.choice((rng.getrandbits(64), take.words[k] ^ 0x1_0101))
+                        byte = rng.randrange(1, 256) << 8 * rng.randrange(8)
+                        take.words[k] = rng.choice((rng.getrandbits(64), take.words[k] ^ byte))
             self._bits(port, take.pipeline, take.line, take.words)
         elif reference.script.noise:
             size = reference.size
