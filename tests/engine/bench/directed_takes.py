@@ -148,6 +148,25 @@ async def an_acknowledge_leaves_the_rule(driver: DirectedDriver) -> None:
 
 
 @directed_test
+async def a_counter_of_which_one_byte_differs_is_kept(driver: DirectedDriver) -> None:
+    """An op that compares takes equal counters away, and leaves each byte of others."""
+    stored, fresh = 0x0102_0304_0506_0708, 0xF9FA_FBFC_FDFE_FFF1
+    for width, byte in product((8, 16, 32, 64), range(8)):
+        part = (1 << width) - 1
+        counters = [(stored & part, fresh & part)] * (64 // width)
+        rule = replace(COUNT, op="max", width=width, effect_op="reset")
+        await driver.rule(0, replace(rule, effect_operand=stored & part))
+        await driver.read(0, 0, 0, True)
+        await driver.rule(0, replace(rule, effect_operand=fresh & part))
+        word = sum(old << i * width for i, (old, _) in enumerate(counters))
+        written = word ^ 0xA5 << 8 * byte
+        assert await driver.acknowledge(0, 0, 0, [written] * 8) == (LATENCY, True)
+        kept = 8 * byte // width
+        left = sum(c[i != kept] << i * width for i, c in enumerate(counters))
+        assert (await driver.read(0, 0, 0)).words == [left] * 8, (width, byte)
+
+
+@directed_test
 async def a_rule_waits_for_an_acknowledge(driver: DirectedDriver) -> None:
     """A rule offered during an acknowledgement applies after it, with its own operand."""
     idle = await driver.rule(1, COUNT)
