@@ -24,6 +24,7 @@ SIZES = {
 # The ports of the top, if it lacks those of registers that are constant in its build.
 PORTS = os.environ.get("PORTS", "").split()
 ONES = (1 << 64) - 1
+_SELECTED = 16 * WORD_BYTES  # bytes of the words of which one is selected at once (ReadMux)
 # The sides on which registers of a kind have ports.
 SIDES = {"status": ("in",), "event": ("in", "out"), "setting": ("out",), "trigger": ("out",)}
 
@@ -98,8 +99,8 @@ def memories() -> list[tuple[Memory, int]]:
 
 
 def nowhere(chance: random.Random) -> list[int]:
-    """Addresses of words without a register: all those among the single registers, some of those
-    among groups of registers, and some of those far away.
+    """Addresses of words without a register: all those that the block selects together with one
+    that has it, some of those between groups of registers, and some of those far away.
     """
     mapped = {place.address for place in _places()}
     ends = {memory.offset + entries * WORD_BYTES for memory, entries in memories()}
@@ -115,5 +116,6 @@ def nowhere(chance: random.Random) -> list[int]:
     }
     past = {min(end + chance.randrange(1 << 20) & -WORD_BYTES, (1 << 22) - 8) for end in ends}
     chosen = [*chance.sample(sorted(near - absent), 150), *chance.sample(sorted(absent), 60)]
-    among = {address for address in near if address < min(group.offset for group in MAP.groups)}
+    with_some = {address // _SELECTED for address in mapped}
+    among = {address for address in near if address // _SELECTED in with_some}
     return sorted({*chosen, *among, *far, *past, *ends})
