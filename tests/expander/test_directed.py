@@ -31,6 +31,7 @@ DIRECTED = Directed(
         "directed_tiered": ["tiered"],
         "directed_undecided": ["tiered"],
         "directed_policy": ["tiered"],
+        "directed_taken": ["tiered", "flatboard"],
         "directed_warm": ["tiered"],
         "directed_untrusted": ["tiered"],
         "directed_power_up": ["agilex"],

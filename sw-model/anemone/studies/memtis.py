@@ -61,11 +61,12 @@ class MemtisSilo(Study):
         "frames of some, others each 500 ms, hot and cold ones by turns, and by PEBS of the fast "
         "tier; with splitting and without (NEMO §5.2). Under NEMO skewness is of the last 500 ms "
         "alone, and pages start in the slow tier, as the paper's do. Beside it Debian's "
-        "redis-server and cc1, as captured, again and again."
+        "redis-server and cc1, as captured, again and again. Both timings are at 1:2 and 1:8."
     )
 
     def points(self, quick: bool, seed: int) -> list[Point]:
         k, seconds, warm = (512, 16, 8) if quick else (128, 1500, 500)
+        both = _RATIOS[-1:] if quick else (_RATIOS[0], _RATIOS[-1])  # timings; else one
         what = [("silo", ratio) for ratio in (_QUICK if quick else _RATIOS)]
         what += [(name, 8) for name in ("redis", "gcc")]
         points = [
@@ -73,7 +74,7 @@ class MemtisSilo(Study):
              "k": k, "seconds": seconds, "warm": warm, "seed": seed,
              **({"engine": "model"} if source == "NEMO" else {})}
             for name, ratio in what
-            for timing in (("queue", "dram") if ratio == 8 or not quick else ("queue",))
+            for timing in (("queue", "dram") if ratio in both else ("queue",))
             for source in SOURCES
             for split in (True, False)
         ]  # fmt: skip

@@ -9,10 +9,14 @@ import numpy as np
 
 from anemone.studies.curves import curves
 from anemone.studies.study import Found, Point, Row
+from anemone.tiering.parameters import constants
 
 SOURCES = ("NEMO", "PEBS")
-_SKEW_HIGH = 16
+_SKEW_HIGH, _HIGHEST_SKEW = 16, 20
 _SHARE = 0.95
+_SAMPLE_NS = (
+    constants("pebs")["process_instructions"] * constants("processor")["ns_per_instruction"]
+)
 
 _WHY = (
     "keys lie anywhere here, so that no page is much more skewed than others, and what splitting "
@@ -26,8 +30,8 @@ _WHY_SKEW = (
 )
 
 
-def judge(answers: list[tuple[Point, dict[str, Any]]], constants: dict[str, Any]) -> Found:
-    """The table and the pictures. constants: for the page."""
+def judge(answers: list[tuple[Point, dict[str, Any]]], of_page: dict[str, Any]) -> Found:
+    """The table and the pictures. of_page: constants for the page."""
     rows, pictures, notes = [], {}, []
     seed = answers[0][0]["seed"]
     found = {
@@ -54,29 +58,36 @@ def judge(answers: list[tuple[Point, dict[str, Any]]], constants: dict[str, Any]
         rows.append(Row(f"{words}: NEMO over PEBS", "% of throughput", paper, gain, why))
         rows += _skew_rows(words, what, ratio, *(
             found[what, ratio, timing, source, True] for source in SOURCES
-        ))  # fmt: skip
+        ), answers[0][0]["k"], answers[0][0]["seconds"])  # fmt: skip
         order = sorted(speeds, key=lambda name: -speeds[name])
         best.setdefault((what, ratio), {})[timing] = order
         if what == "silo":
+            splits = {source: found[what, ratio, timing, source, True] for source in SOURCES}
             pictures[f"latency-{ratio}-{timing}"] = curves(
                 f"Latency of a request, 1:{ratio}, {timing}",
-                {
-                    source: _distribution(
-                        found[what, ratio, timing, source, True]["latency_ns"]
-                    )
-                    for source in SOURCES
-                },
+                {source: _latencies(answer["latency_ns"]) for source, answer in splits.items()},
                 "latency, ns", "share of the requests, %",
+            )  # fmt: skip
+            pictures[f"skewness-{ratio}-{timing}"] = curves(
+                f"Skewness of huge pages, 1:{ratio}, {timing}",
+                {source: _scores(answer) for source, answer in splits.items()},
+                "skewness, at most", "share of the pages, %",
             )  # fmt: skip
     rows += _times([(p, a) for p, a in answers if p["split"] and p["what"] == "silo"])
     for (what, ratio), of in best.items():
         orders = "; ".join(f"{timing}: {', '.join(order)}" for timing, order in of.items())
         notes.append(f"By throughput, {what}, 1:{ratio}: {orders}.")
-    return Found(rows, pictures, notes, constants)
+    return Found(rows, pictures, notes, of_page)
 
 
 def _skew_rows(
-    words: str, what: str, ratio: int, nemo: dict[str, Any], pebs: dict[str, Any]
+    words: str,
+    what: str,
+    ratio: int,
+    nemo: dict[str, Any],
+    pebs: dict[str, Any],
+    k: int,
+    seconds: float,
 ) -> list[Row]:
     rows = []
     exact = (what, ratio) == ("silo", 8)
@@ -92,6 +103,12 @@ def _skew_rows(
         share = {"NEMO": 3.0, "PEBS": 2.89}[source] if what == "silo" else None
         rows.append(Row(f"{words}: CPU, {source}", "% of a processor", share,
                         100 * answer["cpu"], _WHY_CPU if share else ""))  # fmt: skip
+        if source == "NEMO":
+            of_samples = answer["telemetry"]["samples"] * _SAMPLE_NS * k / (seconds * 1e9)
+            share = 1.67 if share else None
+            own = 100 * (answer["cpu"] - of_samples)
+            rows.append(Row(f"{words}: CPU of it for NEMO's counters", "% of a processor", share,
+                            own, _WHY_CPU if share else ""))  # fmt: skip
     ratio_found = len(nemo["found_s"]) / max(1, len(pebs["found_s"]))
     rows.append(Row(f"{words}: candidates found, NEMO over PEBS", "", 2.0 if exact else None,
                     ratio_found, _WHY_SKEW if exact else ""))  # fmt: skip
@@ -133,6 +150,13 @@ _WHY_TIME = (
 )
 
 
-def _distribution(latency: dict[str, float]) -> tuple[list[float], list[float]]:
+def _latencies(latency: dict[str, float]) -> tuple[list[float], list[float]]:
     shares = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}
     return [latency[name] for name in shares], list(shares.values())
+
+
+def _scores(answer: dict[str, Any]) -> tuple[list[float], list[float]]:
+    """Scores and the shares of pages with at most so much. A page without a score has 0."""
+    scores = np.array(answer["scores"] + [0.0] * (answer["pages"] - len(answer["scores"])))
+    steps = np.arange(_HIGHEST_SKEW + 1)
+    return steps.tolist(), [100 * float(np.mean(scores <= step)) for step in steps]

@@ -67,8 +67,9 @@ class Scoreboard:
         if kind == "memory":
             self._memory(t, request, beats)
         elif request.write:
-            self.counts["dropped"] += len(beats)
-            self.counts["error dropped_write"] += 1
+            if not self.windows.takes(request, self.channel):
+                self.counts["dropped"] += len(beats)
+                self.counts["error dropped_write"] += 1
             self.writes[request.id].append((OKAY, ()))
             self.slots.accepted[True].append(Taken(t))
         else:

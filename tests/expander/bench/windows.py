@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tests.bench.requests import FULL, Request
 from tests.expander.bench.sizes import Build
 
 
@@ -35,6 +36,14 @@ class Windows:
         target = self.decode(addr, channel)
         inside = addr // self.build.window_bytes == first // self.build.window_bytes
         return target if target is not None and inside else "refused"
+
+    def takes(self, request: Request, channel: int) -> bool:
+        """Whether a write has the words of a line that are subtracted from its counters."""
+        base = self.acknowledge
+        if base is None or not base <= request.addr < base + self.build.window_bytes:
+            return False
+        whole = not request.len and [strobe for _, strobe, _ in request.data] == [FULL]
+        return whole and isinstance(self.decode(request.addr, channel), tuple)
 
     def address(self, pipeline: int, line: int, channel: int, effect: bool) -> int:
         """The address of a line."""
