@@ -147,7 +147,11 @@ TARGETS = {
         _tests("expander", "mutants-flatboard.txt"),
         expander.emit,
         expander.visible(EXPANDER.builds["flatboard"]),
-        ((0, 2), "directed_flat_board", "directed_rate", "directed_taken", (2, 6)),
+        (
+            (0, 2),
+            *("directed_flat_board", "directed_untrusted", "directed_rate", "directed_taken"),
+            (2, 6),
+        ),
         tuple(expander.AGILEX),
         tuple(expander.defines(EXPANDER.builds["flatboard"])),
         units=(units(UNITS["flatboard"]), registers(EXPANDER.builds["flatboard"])),

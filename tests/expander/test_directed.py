@@ -33,7 +33,7 @@ DIRECTED = Directed(
         "directed_policy": ["tiered"],
         "directed_taken": ["tiered", "flatboard"],
         "directed_warm": ["tiered"],
-        "directed_untrusted": ["tiered"],
+        "directed_untrusted": ["tiered", "flatboard"],
         "directed_power_up": ["agilex"],
         "directed_rate": ["tiered", "flatboard"],
         "directed_flat_board": ["flatboard"],

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from anemone.hardware import registers
 from anemone.hardware.registers import FaultMemory
 from tests.bench.requests import Request
@@ -71,6 +73,26 @@ async def a_flipped_access_is_the_event_it_was_or_is_told(environment: TieredEnv
         if not double:
             await environment.check()
     assert [of for of, *_ in wrong] == [c], wrong
+
+
+@tiered
+async def a_flip_in_the_order_of_events_and_reads_is_told(environment: TieredEnvironment) -> None:
+    """Of each channel: one flipped bit of an event or of a telemetry read is corrected."""
+    await program(environment, [counts("all", "any", (0, 15), dict.fromkeys(range(16), 0))])
+    channels = environment.build.engine.channels
+    both = product((FaultMemory.ORDERED_EVENTS, FaultMemory.ORDERED_READS), range(channels))
+    for number, (memory, c) in enumerate(both, 1):
+        arm(environment, memory, c)
+        await environment.settle()
+        line = environment.windows.address(0, 0, c, effect=False)
+        accesses = [((k % 32) * channels + c) * 64 for k in range(HITS)]
+        mixed = [Request(False, k % 8, line if k % 2 else accesses[k]) for k in range(HITS)]
+        await run_requests(environment, mixed)
+        first = registers.FIRST_FAULT.pack(memory=memory, channel=c, valid=1)
+        seen = await environment.registers([register.offset for register in TOLD])
+        assert seen == [number, 0, first, registers.ERROR_STATUS.pack(corrected=1)], (memory, c)
+        forget(environment)
+        await environment.check()
 
 
 @tiered

@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 from anemone.hardware import registers
+from anemone.telemetry.rules import Rule
 from tests.bench.requests import FULL, Request
 from tests.bench.store import bits
-from tests.expander.bench.directed_tiered import counted, counts, program, run_requests, tiered
+from tests.expander.bench.directed_tiered import counted, program, run_requests, tiered
 from tests.expander.bench.directed_warm import found
 from tests.expander.bench.tiered import TieredEnvironment
 from tests.flat.bench.contents import check_contents
 
 SET_INDEX = 5  # the set
+_FOUR_PAGES = 14
 REPAIR = 200  # cycles, enough for a repair when nothing is in flight
 
 
@@ -21,9 +23,10 @@ async def a_set_that_is_untrusted_is_told_and_repaired(environment: TieredEnviro
     is refused, and its accesses are events that are neither hits nor misses. Software reads the
     number of the set and has it repaired: its lines are poison until they are written.
     """
-    pages = dict.fromkeys(range(16), 0)
-    rules = [counts(near, near, (0, 15), pages) for near in ("hit", "miss", "any")]
-    await program(environment, rules)
+    outcomes = ("hit", "miss", "any")[: environment.build.engine.pipelines]
+    whole = {"end": 4 << _FOUR_PAGES, "primary_shift": _FOUR_PAGES,
+             "map": [(key, 0) for key in range(4)]}  # fmt: skip
+    await program(environment, [Rule(name=near, near=near, **whole) for near in outcomes])
     channels, config = environment.build.engine.channels, environment.now
     c = channels - 1
     near, far, scoreboard = environment.near[c], environment.far[c], environment.scoreboards[c]
@@ -47,8 +50,9 @@ async def a_set_that_is_untrusted_is_told_and_repaired(environment: TieredEnviro
     await run_requests(environment, [Request(False, 1, addr) for addr in addresses])
     untrusted = registers.FLAT_UNTRUSTED_SET.pack(set=SET_INDEX, valid=1)
     assert await shown("untrusted_set") == [untrusted]
-    hits, misses, both = (counted(environment, p) for p in range(3))
-    assert (hits, misses, both) == ({0: 1}, {}, {0: 1 + len(addresses)})
+    seen = {near: counted(environment, p) for p, near in enumerate(outcomes)}
+    expected = {"hit": {0: 1}, "miss": {}, "any": {0: 1 + len(addresses)}}
+    assert seen == {near: expected[near] for near in outcomes}
     await command(rearm=1)
     assert await shown("untrusted_set") == [registers.FLAT_UNTRUSTED_SET.pack(set=SET_INDEX)]
     await run_requests(environment, [Request(False, 1, addresses[-1])])
