@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import deque
 
-from anemone.hardware import registers
 from anemone.telemetry.rules import Rule
 from tests.bench.profile import StimulusProfile
 from tests.bench.requests import Request
@@ -82,14 +81,10 @@ class Stream:
 
 async def opened(environment: Environment) -> int:
     """Load rules that count nothing, so that all counters are zero, and open the third window."""
-    build, windows = environment.build, environment.windows
-    for p in range(build.engine.pipelines):
+    for p in range(environment.build.engine.pipelines):
         Operator.rule(environment.operator, p, Rule(name="nothing", type="", end=0), True)
-    places = range(1 << build.engine.address_bits, 1 << build.address_bits, build.window_bytes)
-    base = next(place for place in places if place not in (windows.effect, windows.snapshot))
-    environment.control.write(registers.ACKNOWLEDGE_WINDOW.offset, base | 1)
+    base = environment.operator.acknowledge_window()
     await environment.settle()
-    windows.acknowledge = base
     return base
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from anemone.hardware import registers
 from anemone.hardware.geometry import WORDS_PER_LINE
 from anemone.telemetry.rules import Rule
 from tests.bench.requests import FULL, Request
@@ -17,12 +16,6 @@ async def lines_are_taken_away_in_each_channel(environment: TieredEnvironment) -
     """Sums lose what was written. A maximum goes if it was written, and else stays."""
     size = environment.build.engine
     channels, counters = range(size.channels), min(WORDS_PER_LINE, size.table)
-    base, window = environment.build.window_bytes, registers.ACKNOWLEDGE_WINDOW
-
-    def place(value: int) -> None:
-        answer = environment.placement.writes("acknowledge", value)
-        environment.control.write(window.offset, value, answer)
-
     pages = {"end": counters * PAGE, "primary_shift": 12,
              "map": [(page, page) for page in range(counters)]}  # fmt: skip
     touched = [
@@ -36,7 +29,7 @@ async def lines_are_taken_away_in_each_channel(environment: TieredEnvironment) -
         await program(environment, [Rule(name=op, op=op, operand=9 if op == "max" else 1, **pages)])
         reads = [Request(False, i % ids, address) for i, address in enumerate(touched)]
         await run_requests(environment, reads)
-        place(window.pack(enable=1, base=base >> 12))
+        base = environment.operator.acknowledge_window()
         await environment.settle()
         model, writes = environment.lockstep.models[0], []
         for channel in channels:
@@ -49,5 +42,5 @@ async def lines_are_taken_away_in_each_channel(environment: TieredEnvironment) -
             left = model.read_line(channel, 0, effect=False)
             assert left[:3] == ([1, 2, 0] if op == "add" else [9, 0, 9])
         await run_requests(environment, writes)
-        place(0)
+        environment.operator.place("acknowledge", base, enable=False)
         await environment.check()

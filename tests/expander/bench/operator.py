@@ -12,7 +12,7 @@ from tests.expander.bench import control as reg
 from tests.expander.bench.control import Control
 from tests.expander.bench.interrupts import Interrupts
 from tests.expander.bench.lockstep import Lockstep
-from tests.expander.bench.placement import REGISTERS, Placement
+from tests.expander.bench.placement import ALL, REGISTERS, Placement
 from tests.expander.bench.sizes import Build
 
 
@@ -48,8 +48,16 @@ class Operator:
         """Open or close a window."""
         # Bits below the window's size are not part of a base.
         noise = self.rng.randrange(self.build.window_bytes >> 12) << 12
-        value = REGISTERS[name].pack(enable=int(enable), base=(base | noise) >> 12)
-        self.control.write(REGISTERS[name].offset, value, self.placement.writes(name, value))
+        value = ALL[name].pack(enable=int(enable), base=(base | noise) >> 12)
+        self.control.write(ALL[name].offset, value, self.placement.writes(name, value))
+
+    def acknowledge_window(self) -> int:
+        """Open the third window behind counted memory, apart from the others. Returns its place."""
+        build, windows = self.build, self.placement.windows
+        places = range(1 << build.engine.address_bits, 1 << build.address_bits, build.window_bytes)
+        base = next(place for place in places if place not in (windows.effect, windows.snapshot))
+        self.place("acknowledge", base)
+        return base
 
     def move(self) -> None:
         """Move a window to a random place, to the other window or to counted memory; or close

@@ -17,7 +17,7 @@ from tests.expander.bench.control import Answer
 from tests.expander.bench.windows import Windows
 
 REGISTERS = {"effect": registers.EFFECT_WINDOW, "snapshot": registers.SNAPSHOT_WINDOW}
-_ALL = REGISTERS | {"acknowledge": registers.ACKNOWLEDGE_WINDOW}
+ALL = REGISTERS | {"acknowledge": registers.ACKNOWLEDGE_WINDOW}
 
 
 class Placement:
@@ -30,10 +30,10 @@ class Placement:
                 field: reader(getattr(scope, f"io_out_{name}Window_{field}"))
                 for field in register.fields
             }
-            for name, register in _ALL.items()
+            for name, register in ALL.items()
         }
-        self._value = dict.fromkeys(_ALL, 0)
-        self._written: dict[str, deque[int]] = {name: deque() for name in _ALL}
+        self._value = dict.fromkeys(ALL, 0)
+        self._written: dict[str, deque[int]] = {name: deque() for name in ALL}
         self._moves: Counter[str] = Counter()  # moves that took effect or were written
 
     def writes(self, name: str, value: int) -> Answer:
@@ -51,7 +51,7 @@ class Placement:
     def step(self, t: int, burst: bool) -> None:
         """Update the windows in cycle t. `burst`: lines of a burst still have to be read."""
         for name, pins in self._pins.items():
-            value = _ALL[name].pack(**{field: pin() for field, pin in pins.items()})
+            value = ALL[name].pack(**{field: pin() for field, pin in pins.items()})
             written = self._written[name]
             if written and written[0] == value:
                 self._move(name, written.popleft(), burst)
