@@ -93,8 +93,8 @@ def test_every_missed_bar_is_said() -> None:
         for line in (line for line in lines if "**missed**" in line):
             for number in re.findall(r"\d+[,.]\d+|\d{3}", line.split("|", 2)[2]):
                 assert number in README, line
-    loss = rows("memtis")["silo, 1:8, queue: NEMO over PEBS"]
-    bar = f"against sampling | loses {-loss['here']:.0f} % | wins {loss['paper']:.0f} % |"
+    gain = rows("memtis")["silo, 1:8, queue: NEMO over PEBS"]
+    bar = f"against sampling | wins {gain['here']:.0f} % | wins {gain['paper']:.0f} % |"
     assert bar in README
 
 
