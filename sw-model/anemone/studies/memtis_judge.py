@@ -56,13 +56,11 @@ def judge(answers: list[tuple[Point, dict[str, Any]]], of_page: dict[str, Any]) 
         paper = 13.0 if (what, ratio) == ("silo", 8) else None
         why = _WHY if paper else ""
         rows.append(Row(f"{words}: NEMO over PEBS", "% of throughput", paper, gain, why))
-        rows += _skew_rows(words, what, ratio, *(
-            found[what, ratio, timing, source, True] for source in SOURCES
-        ), answers[0][0]["k"], answers[0][0]["seconds"])  # fmt: skip
+        splits = {source: found[what, ratio, timing, source, True] for source in SOURCES}
+        rows += _skew_rows(words, what, ratio, splits, answers[0][0])
         order = sorted(speeds, key=lambda name: -speeds[name])
         best.setdefault((what, ratio), {})[timing] = order
         if what == "silo":
-            splits = {source: found[what, ratio, timing, source, True] for source in SOURCES}
             pictures[f"latency-{ratio}-{timing}"] = curves(
                 f"Latency of a request, 1:{ratio}, {timing}",
                 {source: _latencies(answer["latency_ns"]) for source, answer in splits.items()},
@@ -81,17 +79,12 @@ def judge(answers: list[tuple[Point, dict[str, Any]]], of_page: dict[str, Any]) 
 
 
 def _skew_rows(
-    words: str,
-    what: str,
-    ratio: int,
-    nemo: dict[str, Any],
-    pebs: dict[str, Any],
-    k: int,
-    seconds: float,
+    words: str, what: str, ratio: int, splits: dict[str, dict[str, Any]], point: Point
 ) -> list[Row]:
+    """splits: the answer by source. point: one of the same machine and length."""
     rows = []
     exact = (what, ratio) == ("silo", 8)
-    for source, answer in (("NEMO", nemo), ("PEBS", pebs)):
+    for source, answer in splits.items():
         scores, pages = np.array(answer["scores"]), answer["pages"]
         high = 100 * np.count_nonzero(scores >= _SKEW_HIGH) / pages
         some = 100 * np.count_nonzero(scores > 0) / pages
@@ -104,12 +97,14 @@ def _skew_rows(
         rows.append(Row(f"{words}: CPU, {source}", "% of a processor", share,
                         100 * answer["cpu"], _WHY_CPU if share else ""))  # fmt: skip
         if source == "NEMO":
-            of_samples = answer["telemetry"]["samples"] * _SAMPLE_NS * k / (seconds * 1e9)
+            samples = answer["telemetry"]["samples"] * point["k"]
+            of_samples = samples * _SAMPLE_NS / (point["seconds"] * 1e9)
             share = 1.67 if share else None
             own = 100 * (answer["cpu"] - of_samples)
             rows.append(Row(f"{words}: CPU of it for NEMO's counters", "% of a processor", share,
                             own, _WHY_CPU if share else ""))  # fmt: skip
-    ratio_found = len(nemo["found_s"]) / max(1, len(pebs["found_s"]))
+    number = {source: len(answer["found_s"]) for source, answer in splits.items()}
+    ratio_found = number["NEMO"] / max(1, number["PEBS"])
     rows.append(Row(f"{words}: candidates found, NEMO over PEBS", "", 2.0 if exact else None,
                     ratio_found, _WHY_SKEW if exact else ""))  # fmt: skip
     return rows
