@@ -99,8 +99,9 @@ def memories() -> list[tuple[Memory, int]]:
 
 
 def nowhere(chance: random.Random) -> list[int]:
-    """Addresses of words without a register: all those that the block selects together with one
-    that has it, some of those between groups of registers, and some of those far away.
+    """Addresses of words without a register: all those among the single registers, and all that
+    the block selects together with a register; some of the others between groups of registers, and
+    some of those far away.
     """
     mapped = {place.address for place in _places()}
     ends = {memory.offset + entries * WORD_BYTES for memory, entries in memories()}
@@ -116,6 +117,6 @@ def nowhere(chance: random.Random) -> list[int]:
     }
     past = {min(end + chance.randrange(1 << 20) & -WORD_BYTES, (1 << 22) - 8) for end in ends}
     chosen = [*chance.sample(sorted(near - absent), 150), *chance.sample(sorted(absent), 60)]
-    with_some = {address // _SELECTED for address in mapped}
-    among = {address for address in near if address // _SELECTED in with_some}
+    groups, with_some = min(group.offset for group in MAP.groups), {a // _SELECTED for a in mapped}
+    among = {address for address in near if address < groups or address // _SELECTED in with_some}
     return sorted({*chosen, *among, *far, *past, *ends})

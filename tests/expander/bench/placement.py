@@ -16,6 +16,7 @@ from tests.bench.pins import reader
 from tests.expander.bench.control import Answer
 from tests.expander.bench.windows import Windows
 
+# The windows that software moves at random, and all that have a register.
 REGISTERS = {"effect": registers.EFFECT_WINDOW, "snapshot": registers.SNAPSHOT_WINDOW}
 ALL = REGISTERS | {"acknowledge": registers.ACKNOWLEDGE_WINDOW}
 
