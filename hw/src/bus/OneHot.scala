@@ -39,6 +39,21 @@ object OneHot {
       (mask & those.U(width.W)).orR
     }).asUInt
 
+  /** More than one bit is set. */
+  def several(mask: UInt, width: Int): Bool = {
+    // The word is folded in three until one bit is left: what is in it, and what is in it more than once.
+    def folded(once: UInt, more: UInt, width: Int): UInt =
+      if (width == 1) more
+      else {
+        val each = (width + 2) / 3
+        def part(word: UInt, i: Int): UInt = word.pad(3 * each)((i + 1) * each - 1, i * each)
+        def inAny(word: UInt): UInt = (0 until 3).map(part(word, _)).reduce(_ | _)
+        val inTwo = Seq((0, 1), (0, 2), (1, 2)).map { case (i, j) => part(once, i) & part(once, j) }.reduce(_ | _)
+        folded(inAny(once), inAny(more) | inTwo, each)
+      }
+    folded(mask(width - 1, 0), 0.U(width.W), width).asBool
+  }
+
   /** The lowest set bit within `from`, or the lowest of all if there is none: round-robin. */
   def firstFrom(mask: UInt, from: UInt, width: Int): UInt =
     Mux((mask & from).orR, first(mask & from, width), first(mask, width))

@@ -6,15 +6,15 @@ import chisel3.util._
 
 /** A queue whose items are stored in a memory with a code ([[Secded]]).
   *
-  * Latency: two cycles, with `large` four. Throughput: one item per cycle. Holds `entries` + 1 items, with `large` two
-  * more. `deq` is a register.
+  * Latency: two cycles, and one more for each of `registers`. Throughput: one item per cycle. Holds `entries` + 1 items,
+  * and one more in each of `registers`. `deq` is a register.
   *
   * @param flow an item that finds the queue empty goes straight to the output register, in one cycle, and skips the
   *             memory
   * @param code false only in proofs of its users, since their solver cannot handle codes: a plain queue of one item
   *             less that replaces one with `flow`
-  * @param large the memory is block RAM, which answers late: two registers between it and the code, of which synthesis
-  *              makes the first the RAM's own
+  * @param registers between memory and code: for wide items one, for block RAM, which answers late,
+  *                  [[ProtectedQueue.ofBlockRam]]
   * @param gates memory and registers have a [[ClockGate]] each, and a clock only when an item enters or leaves them
   */
 class ProtectedQueue[T <: Data](
@@ -22,11 +22,10 @@ class ProtectedQueue[T <: Data](
     entries: Int,
     flow: Boolean = false,
     code: Boolean = true,
-    large: Boolean = false,
+    registers: Int = 0,
     gates: Boolean = false
 ) extends Module {
   require(code || flow, "code: without one only in place of one with flow")
-  private val registers = if (large) ProtectedQueue.registers else 0
   val io = IO(new Bundle {
     val enq = Flipped(Decoupled(gen))
     val deq = Decoupled(gen)
@@ -70,13 +69,14 @@ class ProtectedQueue[T <: Data](
     val (data, check) = code.decode(stored.bits)
     val valid = RegInit(false.B)
     val free = io.deq.ready || !valid
-    val passes = if (flow) io.enq.valid && free && !stages.map(_.valid).reduce(_ || _) else false.B
+    val empty = if (flow) !stages.map(_.valid).reduce(_ || _) else false.B
+    val passes = io.enq.valid && free && empty
     queue.io.enq.valid := io.enq.valid && !passes
     stored.ready := free
     val leaves = stored.fire
     valid := leaves || passes || (valid && !io.deq.ready)
     io.deq.valid := valid
-    io.deq.bits := RegEnable(if (flow) Mux(passes, io.enq.bits.asUInt, data) else data, leaves || passes).asTypeOf(gen)
+    io.deq.bits := RegEnable(Mux(empty, io.enq.bits.asUInt, data), leaves || passes).asTypeOf(gen)
     // What was found in the item at `deq`, if it has been in the memory.
     val found = RegEnable(check, leaves).fault
     val wasStored = RegEnable(leaves, leaves || passes)
@@ -97,6 +97,6 @@ class ProtectedQueue[T <: Data](
 
 object ProtectedQueue {
 
-  /** Registers behind the memory of a large queue, an item each. */
-  val registers: Int = 2
+  /** Registers behind block RAM. Synthesis makes the first the RAM's own. */
+  val ofBlockRam: Int = 2
 }

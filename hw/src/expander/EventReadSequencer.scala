@@ -55,7 +55,7 @@ class EventReadSequencer(p: ExpanderParams, undecided: Int) extends Module {
     },
     entries,
     flow = true,
-    large = true
+    registers = ProtectedQueue.ofBlockRam
   ))
   events.io.enq.valid := io.event.valid
   events.io.enq.bits.event := io.event.bits
@@ -68,7 +68,7 @@ class EventReadSequencer(p: ExpanderParams, undecided: Int) extends Module {
     },
     p.telemetryReads,
     flow = true,
-    large = true
+    registers = ProtectedQueue.ofBlockRam
   ))
   private val eventsCameNow = eventsCame + io.event.valid
   eventsCame := eventsCameNow
@@ -96,7 +96,7 @@ class EventReadSequencer(p: ExpanderParams, undecided: Int) extends Module {
   queued := queued + (io.event.valid +& io.read.valid) - (eventFirst +& reads.io.deq.fire)
 
   // Entries in the registers behind the memory are on their way, not waiting.
-  private val most = undecided + ProtectedQueue.registers
+  private val most = undecided + ProtectedQueue.ofBlockRam
   io.open := queued <= most.U
   io.hold := RegNext(eventsCame - eventsGone > (most + 2 + spare).U, false.B)
   io.faults := VecInit(events.io.fault, reads.io.fault)

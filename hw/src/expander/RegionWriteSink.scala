@@ -129,7 +129,7 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
   private val acknowledges =
     plan.write.acknowledges && !plan.write.refused && !plans.io.bad && io.data.bits.strb.andR && !io.data.bits.user
   private val lines =
-    withClock(queueClock)(Module(new ProtectedQueue(new PendingAcknowledge(p), slots, flow = true)))
+    withClock(queueClock)(Module(new ProtectedQueue(new PendingAcknowledge(p), slots, flow = true, registers = 1)))
   private val arrives = lines.io.enq.bits
   lines.io.enq.valid := lastToRegion && acknowledges
   arrives.pipeline := plan.write.pipeline

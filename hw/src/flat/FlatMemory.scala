@@ -199,7 +199,7 @@ class FlatMemory(p: FlatParams) extends Module {
   sequencer.io.rowStored := lines.io.stored
 
   // Requests to memory and its responses.
-  private val fetches = Module(new ProtectedQueue(new LineRead(p), p.mshrs, large = true))
+  private val fetches = Module(new ProtectedQueue(new LineRead(p), p.mshrs, registers = ProtectedQueue.ofBlockRam))
   fetches.io.enq.valid := sequencer.io.farRead.valid
   fetches.io.enq.bits := sequencer.io.farRead.bits
   assert(!fetches.io.enq.valid || fetches.io.enq.ready, "the queue of far reads is full")
@@ -318,7 +318,8 @@ class FlatMemory(p: FlatParams) extends Module {
 
   // Decisions come in request order, so the head of this queue is the address of the decision.
   event.foreach { event =>
-    val undecided = Module(new ProtectedQueue(chiselTypeOf(event.bits.access), p.requests, large = true))
+    val undecided =
+      Module(new ProtectedQueue(chiselTypeOf(event.bits.access), p.requests, registers = ProtectedQueue.ofBlockRam))
     report(FlatMemory.events, undecided.io.fault, undecided.io.inject)
     undecided.io.enq.valid := requests.io.beat.fire
     undecided.io.enq.bits.address := Cat(requests.io.beat.bits.line, requests.io.beat.bits.offset)

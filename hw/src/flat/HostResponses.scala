@@ -156,7 +156,13 @@ class HostResponses(p: FlatParams) extends Module {
   head.user := io.answer.bits.poison
   head.resp := io.answer.bits.resp
   private val out = Module(
-    new ProtectedQueue(new OutgoingResponse(p), stored, flow = true, large = true, gates = p.clockGates)
+    new ProtectedQueue(
+      new OutgoingResponse(p),
+      stored,
+      flow = true,
+      registers = ProtectedQueue.ofBlockRam,
+      gates = p.clockGates
+    )
   )
   out.io.enq.valid := ShiftRegister(picks, ProtectedRam.latency, false.B, true.B)
   out.io.enq.bits.id := ShiftRegister(ids(picked), ProtectedRam.latency)
@@ -207,5 +213,5 @@ class HostResponses(p: FlatParams) extends Module {
 object HostResponses {
 
   /** Credits of the output queue: the cycles from taking a credit to getting it back. */
-  val stored: Int = ProtectedRam.latency + ProtectedQueue.registers + 3
+  val stored: Int = ProtectedRam.latency + ProtectedQueue.ofBlockRam + 3
 }

@@ -53,7 +53,7 @@ class NearLookup(p: FlatParams) extends Module {
     val fault = Output(new MemoryFault)
     val inject = Flipped(Valid(Bool()))
   })
-  private val lookups = Module(new ProtectedQueue(new Lookup(p), p.requests, large = true))
+  private val lookups = Module(new ProtectedQueue(new Lookup(p), p.requests, registers = ProtectedQueue.ofBlockRam))
   private val request = io.in.bits
   private val mapped = request.mapped
   private val skipLookup = mapped.dedicated && request.write

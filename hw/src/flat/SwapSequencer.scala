@@ -95,8 +95,9 @@ class SwapSequencer(p: FlatParams) extends Module {
   private val ready = operations | OneHot.onlyIf(nearCredits.io.available, io.nearWritable) |
     OneHot.onlyIf(farCredits.io.available, io.farWritable)
   private val behind = OneHot.above(batch, mshrs)
-  private val (picks, picked, left) = (batch.orR, batch & ~behind, batch & behind)
-  batch := Mux(left.orR, left, ready & ~busy & ~picked)
+  private val (picks, picked) = (batch.orR, batch & ~behind)
+  // Without a second MSHR in the batch, `picked` is the batch.
+  batch := Mux(OneHot.several(batch, mshrs), batch & behind, ready & ~busy & ~batch)
 
   // Cycle 1: choose the kind of step, and read the MSHR.
   private val picked1 = RegNext(picks, false.B)
@@ -227,7 +228,9 @@ class SwapSequencer(p: FlatParams) extends Module {
 
   /** A write queue to memory. A step takes a credit when its kind is chosen, so its entry is free when it commits. */
   private def outgoing(port: DecoupledIO[LineWrite]): (ValidIO[LineWrite], CreditCounter, MemoryFault) = {
-    val queue = Module(new ProtectedQueue(chiselTypeOf(port.bits), outgoingLines, flow = true, gates = p.clockGates))
+    val queue = Module(
+      new ProtectedQueue(chiselTypeOf(port.bits), outgoingLines, flow = true, registers = 1, gates = p.clockGates)
+    )
     queue.io.inject := io.inject
     val credits = Module(new CreditCounter(outgoingLines))
     val in = Wire(Valid(chiselTypeOf(port.bits)))

@@ -20,7 +20,7 @@ private class GatedBesidePlain extends Module {
     val takes = Input(Bool())
 
     /** Units whose outputs differ: the memory, queues, the register slice. */
-    val differ = Output(Vec(4, Bool()))
+    val differ = Output(Vec(5, Bool()))
   })
   private def both[T <: Module](make: Boolean => T): Seq[T] = Seq(false, true).map(gates => Module(make(gates)))
   private def differ(outputs: Seq[Data]): Bool = outputs.map(_.asUInt).distinct.reduce(_ ^ _).orR
@@ -36,15 +36,16 @@ private class GatedBesidePlain extends Module {
   /** What a user of `port` looks at. */
   private def seen(port: DecoupledIO[UInt], more: UInt*): UInt =
     Cat(port.valid, Mux(port.valid, Cat(port.bits +: more), 0.U))
-  for ((large, n) <- Seq(false, true).zipWithIndex) {
-    val queues = both(gates => new ProtectedQueue(UInt(width.W), 4, flow = !large, large = large, gates = gates))
+  for (registers <- 0 to 2) {
+    val queues =
+      both(gates => new ProtectedQueue(UInt(width.W), 4, flow = registers < 2, registers = registers, gates = gates))
     for (queue <- queues) {
       queue.io.enq.valid := io.enters
       queue.io.enq.bits := io.item
       queue.io.deq.ready := io.takes
       queue.io.inject := io.inject
     }
-    io.differ(1 + n) := differ(queues.map { queue =>
+    io.differ(1 + registers) := differ(queues.map { queue =>
       Cat(seen(queue.io.deq, queue.io.bad), queue.io.enq.ready, queue.io.fault.asUInt, queue.io.count)
     })
   }
@@ -54,7 +55,7 @@ private class GatedBesidePlain extends Module {
     slice.io.in.bits := io.item
     slice.io.out.ready := io.takes
   }
-  io.differ(3) := differ(slices.map(slice => Cat(seen(slice.io.out), slice.io.in.ready)))
+  io.differ(4) := differ(slices.map(slice => Cat(seen(slice.io.out), slice.io.in.ready)))
 }
 
 class GatedRegistersSpec extends AnyFlatSpec with ChiselScalatestTester {
@@ -86,7 +87,7 @@ class GatedRegistersSpec extends AnyFlatSpec with ChiselScalatestTester {
         dut.io.item.poke(BigInt(80, random))
         dut.io.takes.poke(likely(0.6))
         val differ = dut.io.differ.map(_.peekBoolean())
-        assert(!differ.contains(true), s"cycle $cycle: memory, queue, large queue, register slice: $differ")
+        assert(!differ.contains(true), s"cycle $cycle: memory, queues, register slice: $differ")
         dut.clock.step()
       }
     }

@@ -97,9 +97,9 @@ class SecdedSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   behavior of "ProtectedQueue"
 
-  for ((flow, large) <- Seq((false, false), (true, false), (true, true)))
-    it should s"keep order and contents, an item a cycle, and flip what it is told to, once: flow $flow, large $large" in {
-      test(new ProtectedQueue(UInt(20.W), 16, flow, large = large)) { dut =>
+  for ((flow, registers) <- Seq((false, 0), (true, 0), (true, 1), (true, ProtectedQueue.ofBlockRam)))
+    it should s"keep order and contents, and flip what it is told to, once: flow $flow, registers $registers" in {
+      test(new ProtectedQueue(UInt(20.W), 16, flow, registers = registers)) { dut =>
         val waiting = scala.collection.mutable.Queue[BigInt]()
         var (items, corrected) = (0, 0)
         for (cycle <- 0 until 600) {
@@ -136,7 +136,7 @@ class SecdedSpec extends AnyFlatSpec with ChiselScalatestTester {
           dut.clock.step()
         }
         dut.io.enq.valid.poke(false)
-        if (large) dut.clock.step(2)
+        if (registers > 0) dut.clock.step(registers)
         dut.io.deq.valid.expect(true)
         dut.io.bad.expect(!flow)
         dut.io.deq.ready.poke(true)
