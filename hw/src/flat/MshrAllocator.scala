@@ -69,16 +69,20 @@ class MshrAllocator(p: FlatParams) extends Module {
   private val nearIndices = new BitSlicedCam(mshrs, p.nearIndexBits)
   private val youngest = new BitSlicedCam(mshrs, p.requestBits)
 
+  // The MSHR that the next set gets is chosen before its request comes.
+  private val free = RegInit(0.U(mshrs.W))
   private val matching = used & nearIndices.equal(io.allocate.bits.nearIndex)
-  private val free = OneHot.first(~used, mshrs)
   io.grant.shared := matching.orR
   io.grant.readsOnly := (matching & readsOnly).orR
-  private val mshr = Mux(io.grant.shared, matching, free)
-  io.grant.mshr := OHToUInt(mshr)
-  io.allocate.ready := Mux(io.grant.shared, !(matching & skipLookup).orR, !used.andR)
+  private def number(mask: UInt): UInt = OneHot.number(mask, mshrs)
+  io.grant.mshr := Mux(io.grant.shared, number(matching), number(free))
+  private val canShare = !(matching & skipLookup).orR
+  io.allocate.ready := Mux(io.grant.shared, canShare, free.orR)
 
-  private val joins = OneHot.onlyIf(io.allocate.fire, mshr)
-  private val allocates = OneHot.onlyIf(!io.grant.shared, joins)
+  // An empty `free` allocates nothing, so its users need not wait for `ready`.
+  private val allocates = OneHot.onlyIf(io.allocate.valid && !io.grant.shared, free)
+  private val joins = allocates | OneHot.onlyIf(io.allocate.valid && canShare, matching)
+  when(allocates.orR || !free.orR) { free := OneHot.first(~(used | free), mshrs) }
   private val lastDecided =
     OneHot.onlyIf(io.decided.valid && youngest(io.decided.bits.mshr) === io.decided.bits.request, io.decided.bits.mshr)
   nearIndices.write(allocates -> io.allocate.bits.nearIndex)

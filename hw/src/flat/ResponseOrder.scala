@@ -61,7 +61,7 @@ class ResponseOrder(entries: Int, passing: Boolean) extends Module {
   private val isFollower = Reg(Bool())
   private val chosenNumber, followingNumber = Reg(UInt(bits.W))
   private val number = Mux(isFollower, followingNumber, chosenNumber)
-  private val nextMask = Reg(UInt(entries.W))
+  private val nextMask = mask
   io.next.valid := valid
   io.next.bits := nextMask
   io.number.foreach(_ := number)
@@ -85,7 +85,8 @@ class ResponseOrder(entries: Int, passing: Boolean) extends Module {
 
   private val advances = io.next.ready || !valid
   private val ready = done & ~io.withheld
-  private val candidates = ready & ~waits
+  // What is at `next` was chosen, and is done until a cycle later.
+  private val candidates = ready & ~waits & ~nextMask
   private val rest = candidates & rotation
   private def choice[T <: Data](of: UInt => T): T = Mux(rest.orR, of(rest), of(candidates))
   private val chosen = candidates.orR
@@ -98,13 +99,11 @@ class ResponseOrder(entries: Int, passing: Boolean) extends Module {
     when(chosen) { rotation := choice(OneHot.above(_, entries)) }
   }
 
-  // What is at `next` is no longer done, so it is not chosen again.
-  private val taken = Mux(chosen, choice(OneHot.first(_, entries)), follower)
-  when(advances) { nextMask := taken }
+  when(advances) { nextMask := Mux(chosen, choice(OneHot.first(_, entries)), follower) }
   private val left = RegNext(leaving, 0.U.asTypeOf(leaving))
   private def leavesFirst(one: Valid[UInt]): Bool =
     one.valid && one.bits === io.link.bits.predecessor
-  done := (done & ~OneHot.onlyIf(advances, taken)) | io.done
+  done := (done & ~nextMask) | io.done
   waits := (waits & ~released) |
     OneHot.onlyIf(io.link.valid && !leavesFirst(leaving) && !leavesFirst(left), io.link.bits.request)
   predecessors.write(io.link.bits.request -> io.link.bits.predecessor)
