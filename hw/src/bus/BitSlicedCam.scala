@@ -40,8 +40,10 @@ class BitSlicedCam(slots: Int, bits: Int) {
 
   /** Decrements the slots of one mask and writes `value` to those of the other. */
   def next(decrement: UInt, write: UInt, value: UInt): Unit =
-    planes.zipWithIndex.foldLeft(decrement) { case (borrow, (plane, b)) =>
-      plane := Mux(value(b), (plane ^ borrow) | write, (plane ^ borrow) & ~write)
-      borrow & ~plane
+    planes.zipWithIndex.foldLeft(all(true.B)) { case (zeroBelow, (plane, b)) =>
+      // The masks come late, so the borrow of a slot is known before.
+      val decremented = plane ^ (zeroBelow & decrement)
+      plane := Mux(value(b), decremented | write, decremented & ~write)
+      zeroBelow & ~plane
     }: Unit
 }

@@ -118,30 +118,30 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
     waiting(entry) && !(waiting & row).orR
   }).asUInt
   private case class After(lineNext: UInt, second: UInt, advanced: UInt, offer: UInt, offered: Bool)
-  private def after(forward: UInt, free: Bool, left: UInt): After = {
+  private def after(forward: UInt, newMoves: Bool, free: Bool, left: UInt): After = {
     val next = forward & second
     After(
-      (lineNext | next) & ~enters & ~left,
-      ((second & ~forward) | (more.head & forward)) & ~entersEarly,
-      forward & ~entersEarly,
+      ((lineNext | next) & ~enters & ~left) | OneHot.onlyIf(distance(0) || (distance(1) && newMoves), enters),
+      (((second & ~forward) | (more.head & forward)) & ~entersEarly) |
+        OneHot.onlyIf(Mux(newMoves, distance(2), distance(1)), entersEarly),
+      (forward & ~entersEarly) | OneHot.onlyIf(newMoves, entersEarly),
       Mux(free, first | OneHot.onlyIf(!waiting.orR, next), offer),
       !free || waiting.orR || next.orR
     )
   }
   private val none = 0.U(entries.W)
   private val cases = Seq(
-    after(none, !offered, none),
-    after(headMatch.head(early - 1, 0), !offered, none),
-    after(sameAsOffer, true.B, offer)
+    after(none, false.B, !offered, none),
+    after(headMatch.head(early - 1, 0), io.memory.isHead(id), !offered, none),
+    after(sameAsOffer, (sameAsNew & offer).orR, true.B, offer)
   )
   private def chosen[T <: Data](what: After => T): T =
     Mux(io.taken, what(cases(2)), Mux(io.memoryAnswers, what(cases(1)), what(cases(0))))
-  private val newMoves =
-    Mux(io.taken, (sameAsNew & offer).orR, io.memoryAnswers && io.memory.isHead(id))
-  lineNext := chosen(_.lineNext) | OneHot.onlyIf(distance(0) || (distance(1) && newMoves), enters)
-  second := chosen(_.second) | OneHot.onlyIf(Mux(newMoves, distance(2), distance(1)), entersEarly)
-  advanced := chosen(_.advanced) | OneHot.onlyIf(newMoves, entersEarly)
+  lineNext := chosen(_.lineNext)
+  second := chosen(_.second)
+  advanced := chosen(_.advanced)
   offer := chosen(_.offer)
+  private val offerNumber = RegNext(chosen(to => OneHot.number(to.offer, entries)), 0.U)
   offered := chosen(_.offered)
   assert(!(io.memoryAnswers && (headMatch.head & lineNext).orR), "a telemetry line was overtaken by memory's answer")
   assert(!(io.taken && (sameAsOffer & waiting(early - 1, 0)).orR), "a telemetry line was overtaken")
@@ -154,7 +154,7 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   data.io.write.valid := RegNext(io.in.valid, false.B)
   data.io.write.bits.address := RegNext(OneHot.number(free, entries))
   data.io.write.bits.data := io.data
-  data.io.read := OneHot.number(offer, entries)
+  data.io.read := offerNumber
   data.io.counts := io.taken
   data.io.inject := io.inject
   io.corrected := data.io.corrected
