@@ -42,7 +42,7 @@ class BitSlicedCam(slots: Int, bits: Int) {
   def next(decrement: UInt, write: UInt, value: UInt): Unit =
     planes.zipWithIndex.foldLeft(all(true.B)) { case (zeroBelow, (plane, b)) =>
       // The masks come late, so the borrow of a slot is known before.
-      val decremented = plane ^ (zeroBelow & decrement)
+      def decremented: UInt = plane ^ (zeroBelow & decrement)
       plane := Mux(value(b), decremented | write, decremented & ~write)
       zeroBelow & ~plane
     }: Unit
