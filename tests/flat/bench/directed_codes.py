@@ -2,7 +2,7 @@
 """cocotb tests of the code of each of the controller's memories, bit by bit and part by part.
 
 A memory is filled by stalling its consumer. Then bits of its words are flipped, and the consumer
-continues. All words are cleared before, so that non-zero words are in use.
+continues. All bits of all words are set before, so that other words are in use.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from tests.flat.bench.sideband import SidebandCode
 FILL_CYCLES = 80  # cycles until all requests wait
 ID = 3
 PARTS = 8  # rounds of partial writes
+PART_LINES = 5  # lines of each round: all but two wait in registers
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ SETUPS = [
         "far",
         "ar_ready",
         far=7,
-        in_registers=4,
+        in_registers=5,
     ),
     Setup(
         FaultMemory.LEAVING_ANSWERS,
@@ -78,8 +79,16 @@ SETUPS = [
         near=8,
         in_registers=2,
     ),
-    Setup(FaultMemory.LEAVING_LINES, NEAR_LINES, "near", "aw_ready", near=8, writes=True),
-    Setup(FaultMemory.LEAVING_LINES, FAR_LINES, "far", "aw_ready", far=8),
+    Setup(
+        FaultMemory.LEAVING_LINES,
+        NEAR_LINES,
+        "near",
+        "aw_ready",
+        near=8,
+        writes=True,
+        in_registers=1,
+    ),
+    Setup(FaultMemory.LEAVING_LINES, FAR_LINES, "far", "aw_ready", far=8, in_registers=1),
 ]
 # Memories whose words have a line number in their last part.
 NUMBERED = (FaultMemory.LOOKUPS, FaultMemory.FETCHES, FaultMemory.LEAVING_LINES)
@@ -100,23 +109,23 @@ class Codes(DirectedEnvironment):
         of words.
         """
         rows = list(at(self.dut, setup.path))
-        await self.clear(rows)
+        await self.mark_unused(rows)
         self.take_requests()
         part = getattr(self, setup.part)
         part.profile = StimulusProfile(**{setup.stalled: 0.0})
         self.lines = self._ask(setup)
         await self.cycles(FILL_CYCLES)
-        used = _used([int(row.value) for row in rows])[setup.in_registers :][: len(masks)]
+        used = _used(rows)[setup.in_registers :][: len(masks)]
         await self.flip([rows[i] for i in used], masks[::-1][: len(used)])
         part.profile = StimulusProfile()
         await self.cycles(FILL_CYCLES)
         return len(used)
 
-    async def clear(self, rows: list[Any]) -> None:
-        """Clear all words of a memory."""
+    async def mark_unused(self, rows: list[Any]) -> None:
+        """Set all bits of the words of a memory."""
         await FallingEdge(self.dut.clock)  # no word is being written at this edge
         for row in rows:
-            row.value = 0
+            row.value = _unused(row)
         await self.cycles(1)
 
     async def flip(self, rows: list[Any], masks: list[set[int]]) -> None:
@@ -165,10 +174,14 @@ class Codes(DirectedEnvironment):
         return self.tags(line % LINES)[0] == line // LINES
 
 
-def _used(words: list[int]) -> list[int]:
-    """The indices of non-zero words, from the head of a queue on."""
-    used = [i for i, word in enumerate(words) if word]
-    first = next((k for k, i in enumerate(used) if not words[i - 1]), 0)
+def _unused(row: Any) -> int:
+    return (1 << len(row)) - 1
+
+
+def _used(rows: list[Any]) -> list[int]:
+    """The indices of the words in use, from the head of a queue on."""
+    used = [i for i, row in enumerate(rows) if int(row.value) != _unused(row)]
+    first = next((k for k, i in enumerate(used) if (i - 1) % len(rows) not in used), 0)
     return used[first:] + used[:first]
 
 
@@ -224,20 +237,20 @@ async def parts_of_lines_that_wait_are_written(dut: Any) -> None:
         (dedicated, NEAR_LINES, "near", (ratio + 1) * LINES, SidebandCode(ratio).bits + 1),
         (no_swaps, FAR_LINES, "far", LINES, 1),
     ):
-        rows, lines = list(at(dut, path)), range(first, first + 4)
+        rows, lines = list(at(dut, path)), range(first, first + PART_LINES)
         environment.watchers = sound
         await environment.begin(config)
         for turn in range(PARTS + 1):
             flips = turn == PARTS
             environment.take_requests()
-            await environment.clear(rows)
+            await environment.mark_unused(rows)
             port = getattr(environment, part)
             port.profile = StimulusProfile(aw_ready=0.0)
             for line in lines:
                 strobe = 3 if flips else environment.rng.getrandbits(64)
                 environment.ask(line, 9, strobe=strobe, id=ID)
             await environment.cycles(FILL_CYCLES)
-            used = [rows[i] for i in _used([int(row.value) for row in rows])]
+            used = [rows[i] for i in _used(rows)[1:]]
             assert used, path
             if flips:
                 environment.watchers = []

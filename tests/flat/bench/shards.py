@@ -11,8 +11,8 @@ BENCH = Bench(
     simulator=built,
     # Builds with a higher throughput run more beats.
     seeds={
-        "flat1": [(0, 130), (130, 130)],
-        "flat2": [(0, 200)],
+        "flat1": [(0, 135), (135, 135)],
+        "flat2": [(0, 215)],
         "flat3": [(0, 125)],
         "flat4": [(0, 50)],
     },
