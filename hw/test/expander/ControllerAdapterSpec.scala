@@ -135,7 +135,7 @@ class ControllerAdapterSpec extends AnyFlatSpec with ChiselScalatestTester {
         }
         dut.clock.step()
         io.inject.foreach(_.valid.poke(false))
-        // The first response is not accepted, so the second waits in the memory.
+        // The first response is not accepted, so the second waits, in the register behind the memory when all have come.
         for (id <- 1 to 2) {
           io.controller.r.valid.poke(true)
           io.controller.r.bits.id.poke(id)
@@ -147,6 +147,7 @@ class ControllerAdapterSpec extends AnyFlatSpec with ChiselScalatestTester {
         }
         io.controller.r.valid.poke(false)
         io.controller.b.valid.poke(false)
+        dut.clock.step()
         for (id <- 1 to 2) {
           val flipped = if (id == 2) bits else 0
           for (fault <- io.faults) {
