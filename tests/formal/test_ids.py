@@ -39,13 +39,13 @@ def test_how_many_are_ahead_is_known(order: Path, tmp_path: Path) -> None:
 
 
 COUNTER = {
-    "the oldest in flight is not seen": (r"inFlight_3 \? newer_3 : (_ram_io_data)", r"\1"),
-    "another in flight is taken for it": (r"(inFlight_1 \? )newer_1", r"\1newer_2"),
+    "the oldest in flight is not seen": (r"newest\[3\] \? newer_3", r"newest[3] ? _ram_io_data"),
+    "another in flight is taken for it": (r"(newest\[1\] \? )newer_1", r"\1newer_2"),
     "a look-up counts": (r"written_r <= io_counts", "written_r <= 1'h1"),
 }
 ORDER = {
     "an answer of just now is not seen": (r"io_answer_valid & io_answer_bits == asked_3", "1'h0"),
-    "an answer amid the look-up is not seen": (r"since_1 <= since_r_2", "since_1 <= 1'h0"),
+    "an answer amid the look-up is not seen": (r"since_REG_1 <=[^;]*;", "since_REG_1 <= 2'h0;"),
     "another id's answer counts": (
         r"io_answer_valid & io_answer_bits == asked_2",
         "io_answer_valid",

@@ -54,10 +54,12 @@ class IdCounter(idBits: Int, countBits: Int, asks: Boolean) extends Module {
     ram.io.write.valid := ids(window).valid || !ready
     ram.io.write.bits.address := Mux(ready, ids(window).bits, step)
     ram.io.write.bits.data := Mux(ready, written, 0.U)
-    val inFlight = same.map(ShiftRegister(_, IdCounter.latency))
+    // Where the newest count is: among those in flight, or else in the memory.
+    val places = RegNext(VecInit(same :+ true.B).asUInt)
+    val newest = ShiftRegister(OneHot.first(places, window + 1), IdCounter.latency - 1)
     ram.io.inject.valid := io.inject.valid && ready
     ram.io.inject.bits := io.inject.bits
-    (PriorityMux(inFlight.zip(newer) :+ (true.B -> ram.io.data)), ram.io.fault)
+    (Mux1H(newest, newer :+ ram.io.data), ram.io.fault)
   }
   private val (seen, seenFault) = look(io.seen)
   io.before := seen

@@ -45,7 +45,7 @@ class ControllerAdapter(p: Axi4Params, reads: Int = 64, writes: Int = 64, code: 
       depth: Int,
       issued: Bool
   ): (Bool, Bool) = {
-    val queue = Module(new ProtectedQueue(chiselTypeOf(from.bits), depth, flow = true, code, registers = 1))
+    val queue = Module(new ProtectedQueue(chiselTypeOf(from.bits), depth, flow = true, code, ProtectedQueue.ofBlockRam))
     queue.io.inject := io.inject(k)
     io.faults(k) := queue.io.fault
     queue.io.enq.valid := from.valid

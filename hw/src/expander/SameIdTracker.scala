@@ -46,10 +46,11 @@ class SameIdTracker(idBits: Int, inFlight: Int) extends Module {
 
   // Requests answered since the look-up began.
   private val asked = Seq.iterate(io.issue.bits, SameIdTracker.latency + 1)(RegNext(_))
-  private val since = asked.zipWithIndex.map { case (id, age) =>
-    ShiftRegister(io.answer.valid && io.answer.bits === id, SameIdTracker.latency - age)
-  }
-  io.ahead := issued.io.before - answered.io.count.get - PopCount(since)
+  private def isAnswered(id: UInt): Bool = io.answer.valid && io.answer.bits === id
+  private val since = asked.init.foldLeft(0.U(log2Ceil(asked.length).W))((sum, id) => RegNext(sum + isAnswered(id)))
+  private val (before, gone) = (issued.io.before, answered.io.count.get + since)
+  // The response of this cycle comes late, so both differences are ready.
+  io.ahead := Mux(isAnswered(asked.last), before + ~gone, before - gone)
   io.ready := issued.io.ready && answered.io.ready
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4, Axi4Params, Axi4Port}
+import anemone.bus.{Axi4, Axi4Params, Axi4Port, ProtectedQueue}
 import chisel3._
 import chiseltest._
 import chiseltest.internal.CachingAnnotation
@@ -135,7 +135,7 @@ class ControllerAdapterSpec extends AnyFlatSpec with ChiselScalatestTester {
         }
         dut.clock.step()
         io.inject.foreach(_.valid.poke(false))
-        // The first response is not accepted, so the second waits, in the register behind the memory when all have come.
+        // The first response is not accepted, so the second waits behind the memory.
         for (id <- 1 to 2) {
           io.controller.r.valid.poke(true)
           io.controller.r.bits.id.poke(id)
@@ -147,7 +147,7 @@ class ControllerAdapterSpec extends AnyFlatSpec with ChiselScalatestTester {
         }
         io.controller.r.valid.poke(false)
         io.controller.b.valid.poke(false)
-        dut.clock.step()
+        dut.clock.step(ProtectedQueue.ofBlockRam)
         for (id <- 1 to 2) {
           val flipped = if (id == 2) bits else 0
           for (fault <- io.faults) {
