@@ -118,28 +118,29 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
     waiting(entry) && !(waiting & row).orR
   }).asUInt
   private case class After(lineNext: UInt, second: UInt, advanced: UInt, offer: UInt, offered: Bool)
-  private def after(forward: UInt, newMoves: Bool, free: Bool, left: UInt): After = {
+  private def after(forward: UInt, free: Bool, left: UInt): After = {
     val next = forward & second
     After(
-      ((lineNext | next) & ~enters & ~left) | OneHot.onlyIf(distance(0) || (distance(1) && newMoves), enters),
-      (((second & ~forward) | (more.head & forward)) & ~entersEarly) |
-        OneHot.onlyIf(Mux(newMoves, distance(2), distance(1)), entersEarly),
-      (forward & ~entersEarly) | OneHot.onlyIf(newMoves, entersEarly),
+      (lineNext | next) & ~enters & ~left,
+      ((second & ~forward) | (more.head & forward)) & ~entersEarly,
+      forward & ~entersEarly,
       Mux(free, first | OneHot.onlyIf(!waiting.orR, next), offer),
       !free || waiting.orR || next.orR
     )
   }
   private val none = 0.U(entries.W)
   private val cases = Seq(
-    after(none, false.B, !offered, none),
-    after(headMatch.head(early - 1, 0), io.memory.isHead(id), !offered, none),
-    after(sameAsOffer, (sameAsNew & offer).orR, true.B, offer)
+    after(none, !offered, none),
+    after(headMatch.head(early - 1, 0), !offered, none),
+    after(sameAsOffer, true.B, offer)
   )
   private def chosen[T <: Data](what: After => T): T =
     Mux(io.taken, what(cases(2)), Mux(io.memoryAnswers, what(cases(1)), what(cases(0))))
-  lineNext := chosen(_.lineNext)
-  second := chosen(_.second)
-  advanced := chosen(_.advanced)
+  private val newMoves =
+    Mux(io.taken, (sameAsNew & offer).orR, io.memoryAnswers && io.memory.isHead(id))
+  lineNext := chosen(_.lineNext) | OneHot.onlyIf(distance(0) || (distance(1) && newMoves), enters)
+  second := chosen(_.second) | OneHot.onlyIf(Mux(newMoves, distance(2), distance(1)), entersEarly)
+  advanced := chosen(_.advanced) | OneHot.onlyIf(newMoves, entersEarly)
   offer := chosen(_.offer)
   private val offerNumber = RegNext(chosen(to => OneHot.number(to.offer, entries)), 0.U)
   offered := chosen(_.offered)
