@@ -142,7 +142,6 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   second := chosen(_.second) | OneHot.onlyIf(Mux(newMoves, distance(2), distance(1)), entersEarly)
   advanced := chosen(_.advanced) | OneHot.onlyIf(newMoves, entersEarly)
   offer := chosen(_.offer)
-  private val offerNumber = RegNext(chosen(to => OneHot.number(to.offer, entries)), 0.U)
   offered := chosen(_.offered)
   assert(!(io.memoryAnswers && (headMatch.head & lineNext).orR), "a telemetry line was overtaken by memory's answer")
   assert(!(io.taken && (sameAsOffer & waiting(early - 1, 0)).orR), "a telemetry line was overtaken")
@@ -155,7 +154,7 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   data.io.write.valid := RegNext(io.in.valid, false.B)
   data.io.write.bits.address := RegNext(OneHot.number(free, entries))
   data.io.write.bits.data := io.data
-  data.io.read := offerNumber
+  data.io.read := OneHot.number(offer, entries)
   data.io.counts := io.taken
   data.io.inject := io.inject
   io.corrected := data.io.corrected
