@@ -40,10 +40,8 @@ class BitSlicedCam(slots: Int, bits: Int) {
 
   /** Decrements the slots of one mask and writes `value` to those of the other. */
   def next(decrement: UInt, write: UInt, value: UInt): Unit =
-    planes.zipWithIndex.foldLeft(all(true.B)) { case (zeroBelow, (plane, b)) =>
-      // The masks come late, so the borrow of a slot is known before.
-      def decremented: UInt = plane ^ (zeroBelow & decrement)
-      plane := Mux(value(b), decremented | write, decremented & ~write)
-      zeroBelow & ~plane
+    planes.zipWithIndex.foldLeft(decrement) { case (borrow, (plane, b)) =>
+      plane := Mux(value(b), (plane ^ borrow) | write, (plane ^ borrow) & ~write)
+      borrow & ~plane
     }: Unit
 }

@@ -130,9 +130,10 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
     val held = of(candidate, g)
     val (first, others) = (of(next, g) & ~held, of(soon, g) & ~held)
     val heldIsNext = (of(next, g) & held).orR
-    val stays = held.orR && (heldIsNext || !first.orR)
-    val other = Cat(first.orR, others.orR, Mux(first.orR, OneHot.first(first, size), OneHot.first(others, size)))
-    Mux(stays && !from(g), Cat(heldIsNext, true.B, held), other)
+    val remains = held.orR && !from(g)
+    val stays = remains && (heldIsNext || !first.orR)
+    val other = Mux(first.orR, OneHot.first(first, size), OneHot.first(others, size))
+    Cat(Mux(stays, heldIsNext, first.orR), remains || others.orR, Mux(stays, held, other))
   }
   candidate := VecInit(chosen.map(_(size - 1, 0))).asUInt
   isSoon := VecInit(chosen.map(_(size))).asUInt
