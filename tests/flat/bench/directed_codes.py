@@ -30,7 +30,7 @@ from tests.flat.bench.sideband import SidebandCode
 FILL_CYCLES = 80  # cycles until all requests wait
 ID = 3
 PARTS = 8  # rounds of partial writes
-PART_LINES = 5  # lines of each round: all but two wait in registers
+PART_LINES = 5  # lines of each round: all but one wait in registers
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ class Setup:
 
 
 (NEAR_LINES, FAR_LINES) = MEMORIES[FaultMemory.LEAVING_LINES]
+LEAVING_IN_REGISTERS = 1  # leaving lines that wait behind their memory
 SETUPS = [
     Setup(FaultMemory.LINES, MEMORIES[FaultMemory.LINES][0], "far", "answer", far=8),
     Setup(FaultMemory.WRITES, MEMORIES[FaultMemory.WRITES][0], "far", "answer", far=8, writes=True),
@@ -86,9 +87,16 @@ SETUPS = [
         "aw_ready",
         near=8,
         writes=True,
-        in_registers=1,
+        in_registers=LEAVING_IN_REGISTERS,
     ),
-    Setup(FaultMemory.LEAVING_LINES, FAR_LINES, "far", "aw_ready", far=8, in_registers=1),
+    Setup(
+        FaultMemory.LEAVING_LINES,
+        FAR_LINES,
+        "far",
+        "aw_ready",
+        far=8,
+        in_registers=LEAVING_IN_REGISTERS,
+    ),
 ]
 # Memories whose words have a line number in their last part.
 NUMBERED = (FaultMemory.LOOKUPS, FaultMemory.FETCHES, FaultMemory.LEAVING_LINES)
@@ -250,7 +258,7 @@ async def parts_of_lines_that_wait_are_written(dut: Any) -> None:
                 strobe = 3 if flips else environment.rng.getrandbits(64)
                 environment.ask(line, 9, strobe=strobe, id=ID)
             await environment.cycles(FILL_CYCLES)
-            used = [rows[i] for i in _used(rows)[1:]]
+            used = [rows[i] for i in _used(rows)[LEAVING_IN_REGISTERS:]]
             assert used, path
             if flips:
                 environment.watchers = []
