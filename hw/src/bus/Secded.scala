@@ -14,16 +14,15 @@ class MemoryFault extends Bundle {
   val uncorrected = Bool()
 }
 
-/** What a code finds in a stored word, a bit for every three parts. Its fault is a look-up more, so users register this
-  * first.
+/** What a code finds in each part of a stored word. Its fault is one or two look-ups more, so users register this first.
   */
-class CodeCheck(groups: Int) extends Bundle {
+class CodeCheck(parts: Int) extends Bundle {
 
-  /** A part is not as it was stored. */
-  val flipped = UInt(groups.W)
+  /** The part is not as it was stored. */
+  val flipped = UInt(parts.W)
 
-  /** A part cannot be corrected. */
-  val uncorrected = UInt(groups.W)
+  /** The part cannot be corrected. */
+  val uncorrected = UInt(parts.W)
 
   def fault: MemoryFault = {
     val fault = Wire(new MemoryFault)
@@ -63,11 +62,9 @@ class Secded(width: Int) {
       // No flip has a zero syndrome; said so, a simulator skips the others.
       (word ^ Mux(syndrome.orR, code.flips(syndrome), 0.U), syndrome.orR, code.beyond(syndrome))
     }
-    def grouped(flags: Seq[Bool]): Seq[Bool] = flags.grouped(3).map(_.reduce(_ || _)).toSeq
-    val (flipped, uncorrected) = (grouped(decoded.map(_._2)), grouped(decoded.map(_._3)))
-    val check = Wire(new CodeCheck(flipped.length))
-    check.flipped := VecInit(flipped).asUInt
-    check.uncorrected := VecInit(uncorrected).asUInt
+    val check = Wire(new CodeCheck(parts.length))
+    check.flipped := VecInit(decoded.map(_._2)).asUInt
+    check.uncorrected := VecInit(decoded.map(_._3)).asUInt
     (Cat(decoded.map(_._1).reverse), check)
   }
 }

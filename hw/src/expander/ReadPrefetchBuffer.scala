@@ -5,11 +5,11 @@ import anemone.bus.{Axi4ReadData, BitSlicedCam, OneHot, VotedRam}
 import chisel3._
 import chisel3.util._
 
-/** A beat that enters [[ReadPrefetchBuffer]], one cycle before its data. */
+/** A beat on its way to [[ReadPrefetchBuffer]], two cycles before its data. */
 class PrefetchedBeat(p: ExpanderParams) extends Bundle {
   val beat = new TelemetryBeat(p)
 
-  /** Reads of its id ahead of it three cycles ago, without the ones answered in that cycle; at most
+  /** Reads of its id ahead of it two cycles ago, without the ones answered in that cycle; at most
     * [[ReadPrefetchBuffer.ahead]].
     */
   val ahead = UInt(log2Ceil(ReadPrefetchBuffer.ahead + 1).W)
@@ -22,7 +22,7 @@ class PrefetchedBeat(p: ExpanderParams) extends Bundle {
   * the oldest first; otherwise the line that the response of this cycle makes next. That is at most one, since the
   * response has one id.
   *
-  * Latency: two cycles from `in` to the offer.
+  * Latency: three cycles from `in` to the offer.
   */
 class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   private val entries = ReadPrefetchBuffer.entries
@@ -31,12 +31,12 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
     /** There is always a free entry, because the sender counts credits. */
     val in = Flipped(Valid(new PrefetchedBeat(p)))
 
-    /** Poison and data of the line that entered one cycle ago; an uncorrectable error in the line of two cycles ago. */
+    /** Poison and data of the line of two cycles ago; an uncorrectable error in the line of three cycles ago. */
     val data = Input(UInt((p.memory.dataBits + 1).W))
     val uncorrectable = Input(Bool())
 
-    /** Ids answered one and two cycles ago. */
-    val answered = Input(Vec(2, Valid(UInt(p.memory.idBits.W))))
+    /** The id answered in the last cycle. */
+    val answered = Flipped(Valid(UInt(p.memory.idBits.W)))
     val memory = Input(new MemoryHead(p))
 
     /** A read is answered in this cycle: by memory's head; by the offered line. */
@@ -79,16 +79,30 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   /** By entry, the lines that entered before it. */
   private val before = Seq.fill(entries)(Reg(UInt(entries.W)))
 
+  // A beat enters one cycle later: by then it is known which lines have its id, and how many reads are ahead of it
+  // except for the responses of the last two cycles.
+  private def isId(of: Valid[UInt], id: UInt): Bool = of.valid && of.bits === id
+  private def moved(distance: UInt, count: Bool): UInt = Mux(count, distance >> 1, distance)
+  private val arrives = RegNext(io.in.valid, false.B)
+  private val beat = RegNext(io.in.bits.beat)
+  private val id = beat.id
+  private val far = UIntToOH(io.in.bits.ahead, ReadPrefetchBuffer.ahead + 1)
+  private val farther = RegNext(moved(far, isId(io.answered, io.in.bits.beat.id)))
+  private val distance = moved(farther, isId(io.answered, id))
   private val free = mask
-  private val enters = OneHot.onlyIf(io.in.valid, free)
+  private val enters = OneHot.onlyIf(arrives, free)
   private val entersEarly = enters(early - 1, 0)
   free := ReadPrefetchBuffer.firstOf(~(used | enters))
-  assert(!io.in.valid || free.orR, "a telemetry line without a free entry")
-  assert(!enters(entries - 1, early).orR || io.in.bits.ahead === 0.U, "a line with reads ahead in a reserved entry")
-  private val id = io.in.bits.beat.id
-  private val sameAsNew = ids.equal(id)
+  assert(!arrives || free.orR, "a telemetry line without a free entry")
+  assert(
+    !enters(entries - 1, early).orR || RegNext(io.in.bits.ahead) === 0.U,
+    "a line with reads ahead in a reserved entry"
+  )
+  private val sameAsNew = RegNext(
+    (ids.equal(io.in.bits.beat.id) & ~enters) | OneHot.onlyIf(io.in.bits.beat.id === id, enters)
+  )
   ids.next(0.U, enters, id)
-  answers.next(0.U, enters, io.in.bits.beat.answer)
+  answers.next(0.U, enters, beat.answer)
   for ((row, entry) <- same.zipWithIndex)
     row := Mux(enters(entry), sameAsNew, (row & ~enters) | OneHot.onlyIf(sameAsNew(entry), enters))
   for ((row, entry) <- before.zipWithIndex) row := Mux(enters(entry), Fill(entries, 1.U), row) & ~enters
@@ -96,14 +110,11 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
 
   private val offered = RegInit(false.B)
   private val offer = mask
+  private val offerNumber = RegInit(0.U(log2Ceil(entries).W))
   private val sameAsOffer = VecInit(same.map(row => (row & offer).orR)).asUInt
   io.offerIsNext := headMatch.next(offer)
   used := (used & ~OneHot.onlyIf(io.taken, offer)) | enters
 
-  // Responses that came while the line was on its way count now.
-  private val distance = io.answered
-    .map(answer => answer.valid && answer.bits === id)
-    .foldLeft(UIntToOH(io.in.bits.ahead, ReadPrefetchBuffer.ahead + 1))((at, count) => Mux(count, at >> 1, at))
   private val more = others.zipWithIndex.map { case (lines, k) =>
     (lines & ~advanced) | (others.lift(k + 1).getOrElse(0.U(early.W)) & advanced)
   }
@@ -117,22 +128,27 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   private val first = VecInit(before.zipWithIndex.map { case (row, entry) =>
     waiting(entry) && !(waiting & row).orR
   }).asUInt
-  private case class After(lineNext: UInt, second: UInt, advanced: UInt, offer: UInt, offered: Bool)
-  private def after(forward: UInt, free: Bool, left: UInt): After = {
+  private case class After(lineNext: UInt, second: UInt, advanced: UInt, offer: UInt, number: UInt, offered: Bool)
+  private def after(forward: UInt, anyNext: Bool, free: Bool, left: UInt): After = {
     val next = forward & second
+    def number(of: UInt): UInt = OneHot.number(of, entries)
     After(
       (lineNext | next) & ~enters & ~left,
       ((second & ~forward) | (more.head & forward)) & ~entersEarly,
       forward & ~entersEarly,
       Mux(free, first | OneHot.onlyIf(!waiting.orR, next), offer),
-      !free || waiting.orR || next.orR
+      Mux(free, Mux(waiting.orR, number(first), number(next)), offerNumber),
+      !free || waiting.orR || anyNext
     )
   }
   private val none = 0.U(entries.W)
+  private val sameAsHead = headMatch.head(early - 1, 0)
+  // By entry, whether a line with the same id has one read ahead.
+  private val secondOfId = VecInit.tabulate(entries)(entry => (VecInit(same.map(_(entry))).asUInt & second).orR).asUInt
   private val cases = Seq(
-    after(none, !offered, none),
-    after(headMatch.head(early - 1, 0), !offered, none),
-    after(sameAsOffer, true.B, offer)
+    after(none, false.B, !offered, none),
+    after(sameAsHead, (sameAsHead & second).orR, !offered, none),
+    after(sameAsOffer, (secondOfId & offer).orR, true.B, offer)
   )
   private def chosen[T <: Data](what: After => T): T =
     Mux(io.taken, what(cases(2)), Mux(io.memoryAnswers, what(cases(1)), what(cases(0))))
@@ -142,6 +158,7 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   second := chosen(_.second) | OneHot.onlyIf(Mux(newMoves, distance(2), distance(1)), entersEarly)
   advanced := chosen(_.advanced) | OneHot.onlyIf(newMoves, entersEarly)
   offer := chosen(_.offer)
+  offerNumber := chosen(_.number)
   offered := chosen(_.offered)
   assert(!(io.memoryAnswers && (headMatch.head & lineNext).orR), "a telemetry line was overtaken by memory's answer")
   assert(!(io.taken && (sameAsOffer & waiting(early - 1, 0)).orR), "a telemetry line was overtaken")
@@ -151,10 +168,10 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   // Read in the cycle in which the line may leave.
   private val data = Module(new VotedRam(entries, p.memory.dataBits + 1))
   private val entered = RegNext(RegNext(enters))
-  data.io.write.valid := RegNext(io.in.valid, false.B)
+  data.io.write.valid := RegNext(arrives, false.B)
   data.io.write.bits.address := RegNext(OneHot.number(free, entries))
   data.io.write.bits.data := io.data
-  data.io.read := OneHot.number(offer, entries)
+  data.io.read := offerNumber
   data.io.counts := io.taken
   data.io.inject := io.inject
   io.corrected := data.io.corrected

@@ -103,6 +103,9 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
   // Its data follow the data of all memory writes that were granted before it.
   private class Plan extends Bundle {
     val memoryWrites = UInt(countBits.W)
+
+    /** None of them was granted after the region write before it. */
+    val follows = Bool()
     val write = new RegionWrite(p)
   }
   private val queueClock =
@@ -111,16 +114,31 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
   plans.io.enq.valid := io.region.fire
   plans.io.enq.bits.write := io.region.bits
   plans.io.enq.bits.memoryWrites := granted
+  private val follows = RegInit(true.B)
+  when(io.region.fire) { follows := true.B }.elsewhen(io.granted.valid) { follows := false.B }
+  plans.io.enq.bits.follows := follows
   assert(!plans.io.enq.valid || plans.io.enq.ready, "a write into the region without a free entry")
   private val oldest = RegInit(0.U(slotBits.W)) // oldest slot that waits for data
   private val plan = plans.io.deq.bits
-  private val toRegion = plans.io.deq.valid && plan.memoryWrites === passed
+  // Whether the next beat is a region write's is known from registers: a plan that comes first is compared with `passed`
+  // as of the next cycle, and one behind another goes on when that ends, unless memory writes are between them.
+  private val isDue, wasLast = RegInit(false.B)
+  private val toRegion = isDue || (wasLast && plans.io.deq.valid && plan.follows)
+  assert(
+    plans.io.bad || toRegion === (plans.io.deq.valid && plan.memoryWrites === passed),
+    "a write's data go to the wrong place"
+  )
   private val toMemory = !toRegion && (passed =/= granted || io.granted.valid)
   io.memoryData.valid := io.data.valid && toMemory
   io.memoryData.bits := io.data.bits
   io.data.ready := toRegion || (toMemory && io.memoryData.ready)
-  passed := passed + (io.memoryData.fire && io.data.bits.last)
+  private val passes = io.memoryData.fire && io.data.bits.last
+  passed := passed + passes
   private val lastToRegion = io.data.valid && toRegion && io.data.bits.last
+  wasLast := lastToRegion
+  private val turn = Mux(plans.io.deq.valid, plan.memoryWrites, granted)
+  isDue := !lastToRegion && (plans.io.deq.valid || io.region.fire) &&
+    Mux(passes, turn === passed + 1.U, turn === passed)
   private val hasData = OneHot.onlyIf(lastToRegion, UIntToOH(oldest, slots))
   plans.io.deq.ready := lastToRegion
   when(lastToRegion) { oldest := oldest + 1.U }

@@ -125,15 +125,15 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   private val from = OneHot.onlyIf(pick, pickedGroup)
   private val picks = VecInit.tabulate(groups)(g => Fill(size, from(g))).asUInt & candidate
   // A candidate stays until it is picked, or another is next in order and it is not. By group: whether the candidate is
-  // next in order, whether there is one, its slot.
+  // next in order, whether there is one, its slot. Whether it was picked is known late.
   private val chosen = Seq.tabulate(groups) { g =>
     val held = of(candidate, g)
     val (first, others) = (of(next, g) & ~held, of(soon, g) & ~held)
     val heldIsNext = (of(next, g) & held).orR
-    val remains = held.orR && !from(g)
-    val stays = remains && (heldIsNext || !first.orR)
-    val other = Mux(first.orR, OneHot.first(first, size), OneHot.first(others, size))
-    Cat(Mux(stays, heldIsNext, first.orR), remains || others.orR, Mux(stays, held, other))
+    val another = Mux(first.orR, OneHot.first(first, size), OneHot.first(others, size))
+    val picked = Cat(first.orR, others.orR, another)
+    val notPicked = Cat(heldIsNext || first.orR, true.B, Mux(heldIsNext || !first.orR, held, another))
+    Mux(held.orR && !from(g), notPicked, picked)
   }
   candidate := VecInit(chosen.map(_(size - 1, 0))).asUInt
   isSoon := VecInit(chosen.map(_(size))).asUInt
@@ -148,13 +148,18 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   moving := picks
   leaves := moving
   private val moves = RegNext(pick, false.B)
+  private val movingGroup = RegNext(from)
+  // A group's candidate is known before it is picked.
+  private val candidates = Seq.tabulate(groups) { g =>
+    val slot = Cat(of(candidate, g), 0.U((g * size).W)).pad(slots)
+    RegNext(TelemetryBeat(p, ids(slot), answers(slot)))
+  }
   lines.io.read.valid := moves && !(refused & moving).orR
   lines.io.read.bits := OHToUInt(moving)
   private val ready = Module(new ReadPrefetchBuffer(p))
-  ready.io.in.valid := RegNext(moves, false.B)
-  ready.io.in.bits.beat := RegNext(TelemetryBeat(p, ids(moving), answers(moving)))
-  private val aheadOfIt = ready.io.in.bits.ahead
-  aheadOfIt := RegNext(ahead(moving)(aheadOfIt.getWidth - 1, 0))
+  ready.io.in.valid := moves
+  ready.io.in.bits.beat := Mux1H(movingGroup, candidates)
+  ready.io.in.bits.ahead := ahead(moving)(ready.io.in.bits.ahead.getWidth - 1, 0)
   ready.io.data := lines.io.data
   ready.io.uncorrectable := lines.io.fault.uncorrected
   used := (used & ~leaves) | enters
@@ -170,7 +175,7 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   ready.io.memory := io.memory
   ready.io.memoryAnswers := io.memoryAnswers
   ready.io.taken := io.taken
-  ready.io.answered := VecInit(io.answered, RegNext(io.answered, 0.U.asTypeOf(io.answered)))
+  ready.io.answered := io.answered
   io.offer := ready.io.offer
 
   // Whether a response has to wait for a line is computed ahead, except for the effect of the responses of the last two
@@ -193,7 +198,7 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   io.beforeMemory := prefetchedLine || lookedUpLine || otherLine
 
   // Faults by memory, with the id of the line.
-  private val fetched = ShiftRegister(ready.io.in.bits.beat.id, 2)
+  private val fetched = ShiftRegister(ready.io.in.bits.beat.id, 3)
   private val departed = ShiftRegister(ready.io.offer.bits.id, VotedRam.latency)
   io.faults := 0.U.asTypeOf(io.faults)
   private def report(memory: Int, corrected: Bool, uncorrected: Bool): FaultReport = {
