@@ -148,17 +148,16 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   moving := picks
   leaves := moving
   private val moves = RegNext(pick, false.B)
-  private val movingGroup = RegNext(from)
   // A group's candidate is known before it is picked.
   private val candidates = Seq.tabulate(groups) { g =>
     val slot = Cat(of(candidate, g), 0.U((g * size).W)).pad(slots)
-    RegNext(TelemetryBeat(p, ids(slot), answers(slot)))
+    TelemetryBeat(p, ids(slot), answers(slot))
   }
   lines.io.read.valid := moves && !(refused & moving).orR
   lines.io.read.bits := OHToUInt(moving)
   private val ready = Module(new ReadPrefetchBuffer(p))
   ready.io.in.valid := moves
-  ready.io.in.bits.beat := Mux1H(movingGroup, candidates)
+  ready.io.in.bits.beat := RegNext(Mux1H(from, candidates))
   ready.io.in.bits.ahead := ahead(moving)(ready.io.in.bits.ahead.getWidth - 1, 0)
   ready.io.data := lines.io.data
   ready.io.uncorrectable := lines.io.fault.uncorrected
