@@ -181,7 +181,10 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   // cycles: for lines that were prefetched as of the last cycle, for a slot that was looked up in the last cycle, and
   // for all other slots as of two cycles ago.
   private val headMatch = new HeadIdMatch(ids, slots, io.memory, enters, beat.bits.id)
-  private val lineAtDistance = distance.map(far => RegNext(headMatch.next(far)))
+  // There are many slots, so each quarter has a register.
+  private val quarters = Seq.tabulate(4)(q => (((BigInt(1) << slots / 4) - 1) << q * (slots / 4)).U(slots.W))
+  private val lineAtDistance =
+    distance.map(far => VecInit(quarters.map(quarter => RegNext(headMatch.next(far & quarter)))).asUInt.orR)
   private val memoryAnsweredIt = io.memoryAnswers && io.memory.isSecond(io.memory.head)
   private val answered1 = RegNext(memoryAnsweredIt || (io.taken && ready.io.offerIsNext))
   private val answered2 = RegNext(io.answered.valid && io.memory.next(io.answered.bits))
