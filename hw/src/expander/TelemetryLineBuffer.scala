@@ -181,10 +181,10 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   // cycles: for lines that were prefetched as of the last cycle, for a slot that was looked up in the last cycle, and
   // for all other slots as of two cycles ago.
   private val headMatch = new HeadIdMatch(ids, slots, io.memory, enters, beat.bits.id)
-  // There are many slots, so each quarter has a register.
+  // There are many slots, so each quarter of them has a bit.
   private val quarters = Seq.tabulate(4)(q => (((BigInt(1) << slots / 4) - 1) << q * (slots / 4)).U(slots.W))
   private val lineAtDistance =
-    distance.map(far => VecInit(quarters.map(quarter => RegNext(headMatch.next(far & quarter)))).asUInt.orR)
+    distance.map(far => RegNext(VecInit(quarters.map(quarter => headMatch.next(far & quarter))).asUInt))
   private val memoryAnsweredIt = io.memoryAnswers && io.memory.isSecond(io.memory.head)
   private val answered1 = RegNext(memoryAnsweredIt || (io.taken && ready.io.offerIsNext))
   private val answered2 = RegNext(io.answered.valid && io.memory.next(io.answered.bits))
@@ -194,8 +194,8 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   private val lookedUpLine = lookedUp1 && Mux(answered1, lookedUpSecond, lookedUpNext)
   private val otherLine = Mux(
     answered1 && answered2,
-    lineAtDistance(2),
-    Mux(answered1 || answered2, lineAtDistance(1), lineAtDistance(0))
+    lineAtDistance(2).orR,
+    Mux(answered1 || answered2, lineAtDistance(1).orR, lineAtDistance(0).orR)
   )
   io.beforeMemory := prefetchedLine || lookedUpLine || otherLine
 
