@@ -69,11 +69,16 @@ class ProtectedQueue[T <: Data](
     val (data, check) = code.decode(stored.bits)
     val valid = RegInit(false.B)
     val free = io.deq.ready || !valid
-    val empty = if (flow) !stages.map(_.valid).reduce(_ || _) else false.B
+    val leaves = stored.fire
+    // Items in the memory and the registers behind it.
+    val inside = RegInit(0.U(log2Ceil(entries + registers + 1).W))
+    val after = inside + queue.io.enq.fire - leaves
+    inside := after
+    // A register, since every bit of the item waits for it.
+    val empty = if (flow) RegNext(after === 0.U, true.B) else false.B
     val passes = io.enq.valid && free && empty
     queue.io.enq.valid := io.enq.valid && !passes
     stored.ready := free
-    val leaves = stored.fire
     valid := leaves || passes || (valid && !io.deq.ready)
     io.deq.valid := valid
     io.deq.bits := RegEnable(Mux(empty, io.enq.bits.asUInt, data), leaves || passes).asTypeOf(gen)
@@ -82,7 +87,7 @@ class ProtectedQueue[T <: Data](
     val wasStored = RegEnable(leaves, leaves || passes)
     io.bad := found.uncorrected && wasStored
     io.fault := Mux(RegNext(leaves, false.B), found, 0.U.asTypeOf(found))
-    io.count := queue.io.count +& PopCount(stages.tail.map(_.valid) :+ valid)
+    io.count := inside +& valid
   }
 
   private def plain(): Unit = {

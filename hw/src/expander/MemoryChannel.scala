@@ -115,6 +115,7 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   arbiter.io.available := telemetry.io.available
   telemetry.io.beat := arbiter.io.telemetry
   telemetry.io.ahead := order.io.ahead
+  telemetry.io.noneAhead := order.io.noneAhead
   telemetry.io.line := io.line
   telemetry.io.memory <> io.downstream.r
   io.upstream.r <> RegisterSlice(telemetry.io.out)

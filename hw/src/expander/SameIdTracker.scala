@@ -27,6 +27,9 @@ class SameIdTracker(idBits: Int, inFlight: Int) extends Module {
     val answer = Flipped(Valid(UInt(idBits.W)))
     val ahead = Output(UInt(countBits.W))
 
+    /** `ahead` is zero. */
+    val noneAhead = Output(Bool())
+
     /** Faults of both counters. */
     val fault = Output(new MemoryFault)
     val inject = Flipped(Valid(Bool()))
@@ -47,13 +50,18 @@ class SameIdTracker(idBits: Int, inFlight: Int) extends Module {
   // Requests answered since the look-up began.
   private val asked = Seq.iterate(io.issue.bits, SameIdTracker.latency + 1)(RegNext(_))
   private def isAnswered(id: UInt): Bool = io.answer.valid && io.answer.bits === id
-  private val since = asked.init.foldLeft(0.U(log2Ceil(asked.length).W))((sum, id) => RegNext(sum + isAnswered(id)))
+  private val counted = IdCounter.latency
+  private val since =
+    asked.take(counted).foldLeft(0.U(log2Ceil(counted + 1).W))((sum, id) => RegNext(sum + isAnswered(id)))
   private val (before, gone) = (issued.io.before, answered.io.count.get + since)
-  // The response of this cycle comes late, so both differences are ready.
-  io.ahead := Mux(isAnswered(asked.last), before + ~gone, before - gone)
+  // The response of a cycle comes late in it, so both differences are ready.
+  private val outstanding = RegNext(Mux(isAnswered(asked(counted)), before + ~gone, before - gone))
+  private val isAnsweredNow = isAnswered(asked.last)
+  io.ahead := Mux(isAnsweredNow, outstanding - 1.U, outstanding)
+  io.noneAhead := Mux(isAnsweredNow, outstanding === 1.U, outstanding === 0.U)
   io.ready := issued.io.ready && answered.io.ready
 }
 
 object SameIdTracker {
-  val latency: Int = IdCounter.latency
+  val latency: Int = IdCounter.latency + 1
 }

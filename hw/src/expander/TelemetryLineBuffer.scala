@@ -24,6 +24,7 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
     val available = Output(Bool())
     val beat = Flipped(Valid(new TelemetryBeat(p)))
     val ahead = Input(UInt(aheadBits.W))
+    val noneAhead = Input(Bool())
     val line = Flipped(Valid(new Line(p.nemo)))
     val memory = Input(new MemoryHead(p))
 
@@ -34,7 +35,7 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
     /** The id answered in the last cycle. */
     val answered = Flipped(Valid(UInt(p.memory.idBits.W)))
 
-    /** A line of the id of memory's head is next in order. From registers. */
+    /** A line of the id of memory's head is next in order. From registers and `noneAhead`. */
     val beforeMemory = Output(Bool())
     val offer = Valid(new Axi4ReadData(p.memory))
 
@@ -76,9 +77,15 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   ids.next(0.U, enters, beat.bits.id)
   answers.next(0.U, enters, beat.bits.answer)
 
-  // A response moves the reads of its id forward by one. Its id is known late in the cycle, so the ring is updated in
-  // the next.
-  private val forward = OneHot.onlyIf(io.answered.valid, known & ids.equal(io.answered.bits))
+  // A response moves the reads of its id forward by one. Whose response it is is known late in the cycle, so the ring is
+  // updated in the next. By then it is known which slots have the id of memory's head, and that of the offered line.
+  private val headMatch = new HeadIdMatch(ids, slots, io.memory, enters, beat.bits.id)
+  private val ofOffer = ids.equal(io.offer.bits.id)
+  private val forward = known & Mux(
+    RegNext(io.memoryAnswers, false.B),
+    RegNext(headMatch.head),
+    OneHot.onlyIf(RegNext(io.taken, false.B), RegNext(ofOffer))
+  )
   private val looksUp = ShiftRegister(io.beat.valid, SameIdTracker.latency, false.B, true.B)
   private val lookedUp = OneHot.onlyIf(looksUp, UIntToOH(ShiftRegister(tail, SameIdTracker.latency), slots))
   ahead.next(forward, lookedUp, io.ahead)
@@ -164,9 +171,10 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   used := (used & ~leaves) | enters
   known := (known & ~leaves) | lookedUp
   for ((far, k) <- distance.zipWithIndex) {
+    val found = if (k == 0) io.noneAhead else io.ahead === k.U
     val before = distance.lift(k + 1).getOrElse(ahead.equal((k + 1).U))
     far := (((far & ~forward) | (before & forward)) & ~leaves & ~lookedUp) |
-      OneHot.onlyIf(io.ahead === k.U, lookedUp)
+      OneHot.onlyIf(found, lookedUp)
   }
 
   credits := credits + RegNext(io.taken, false.B) - pick
@@ -179,8 +187,8 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
 
   // Whether a response has to wait for a line is computed ahead, except for the effect of the responses of the last two
   // cycles: for lines that were prefetched as of the last cycle, for a slot that was looked up in the last cycle, and
-  // for all other slots as of two cycles ago.
-  private val headMatch = new HeadIdMatch(ids, slots, io.memory, enters, beat.bits.id)
+  // for all other slots as of two cycles ago. A slot that is looked up in this
+  // cycle counts at once.
   // There are many slots, so each quarter of them has a bit.
   private val quarters = Seq.tabulate(4)(q => (((BigInt(1) << slots / 4) - 1) << q * (slots / 4)).U(slots.W))
   private val lineAtDistance =
@@ -188,8 +196,11 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   private val memoryAnsweredIt = io.memoryAnswers && io.memory.isSecond(io.memory.head)
   private val answered1 = RegNext(memoryAnsweredIt || (io.taken && ready.io.offerIsNext))
   private val answered2 = RegNext(io.answered.valid && io.memory.next(io.answered.bits))
-  private val lookedUp1 = RegNext(looksUp && io.memory.next(ShiftRegister(io.beat.bits.id, SameIdTracker.latency)))
-  private val (lookedUpNext, lookedUpSecond) = (RegNext(io.ahead === 0.U), RegNext(io.ahead === 1.U))
+  private def isNextHead(age: Int): Bool = // the beat of `age` cycles ago has the id of the next cycle's head
+    ShiftRegister(io.beat.valid, age, false.B, true.B) && io.memory.next(ShiftRegister(io.beat.bits.id, age))
+  private val looksUpIt = RegNext(isNextHead(SameIdTracker.latency - 1), false.B)
+  private val lookedUp1 = RegNext(isNextHead(SameIdTracker.latency), false.B)
+  private val (lookedUpNext, lookedUpSecond) = (RegNext(io.noneAhead), RegNext(io.ahead === 1.U))
   private val prefetchedLine = Mux(answered1, ready.io.lineWasSecond, ready.io.lineWasNext)
   private val lookedUpLine = lookedUp1 && Mux(answered1, lookedUpSecond, lookedUpNext)
   private val otherLine = Mux(
@@ -197,7 +208,7 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
     lineAtDistance(2).orR,
     Mux(answered1 || answered2, lineAtDistance(1).orR, lineAtDistance(0).orR)
   )
-  io.beforeMemory := prefetchedLine || lookedUpLine || otherLine
+  io.beforeMemory := (looksUpIt && io.noneAhead) || prefetchedLine || lookedUpLine || otherLine
 
   // Faults by memory, with the id of the line.
   private val fetched = ShiftRegister(ready.io.in.bits.beat.id, 3)

@@ -14,7 +14,7 @@ import chisel3.util._
   *
   * Memory has priority, but after [[ExpanderParams.memoryRun]] of its beats a ready line goes.
   *
-  * Latency: one cycle for memory; six from `line` to `out` if nothing is ahead; nine from the `beat` of a refused line.
+  * Latency: one cycle for memory; six from `line` to `out` if nothing is ahead; ten from the `beat` of a refused line.
   * Throughput: one response per cycle, even when memory and lines answer the same id alternately.
   */
 class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
@@ -29,8 +29,9 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
       * reports up to this cycle.
       */
     val ahead = Input(UInt(aheadBits.W))
+    val noneAhead = Input(Bool())
 
-    /** Lines from the engine, in the order of the `Okay` beats, at least three cycles after the beat. */
+    /** Lines from the engine, in the order of the `Okay` beats, at least four cycles after the beat. */
     val line = Flipped(Valid(new Line(p.nemo)))
 
     /** Memory's responses, and those merged with the lines; `out` needs a [[RegisterSlice]] after it. */
@@ -63,6 +64,7 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   io.available := buffer.io.available
   buffer.io.beat := io.beat
   buffer.io.ahead := io.ahead
+  buffer.io.noneAhead := io.noneAhead
   buffer.io.line := io.line
   buffer.io.answered := answered
   io.faults := buffer.io.faults

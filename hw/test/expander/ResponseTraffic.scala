@@ -48,7 +48,9 @@ class ResponseTraffic(dut: TelemetryReorderBuffer, p: ExpanderParams, load: Load
     beat.foreach(_.poke(dut.io.beat.bits))
     lookedUp.enqueue(beat)
     val found = lookedUp.dequeue()
-    dut.io.ahead.poke(found.fold(random.nextInt(p.readsInFlight))(reads.ahead))
+    val ahead = found.fold(random.nextInt(p.readsInFlight))(reads.ahead)
+    dut.io.ahead.poke(ahead)
+    dut.io.noneAhead.poke(ahead == 0)
 
     // The engine's line.
     val line = lines.headOption.filter(_._1 <= cycle).map(_ => lines.dequeue()._2)
@@ -69,7 +71,7 @@ class ResponseTraffic(dut: TelemetryReorderBuffer, p: ExpanderParams, load: Load
     if (waits) memoryWaited += 1
     // A line is ready when it has come and has been next in order for the latency of its fetch.
     val could = reads.recordFirst(cycle).filter(line => !line.okay || line.arrived.nonEmpty)
-    val late = could.filter(line => line.firstSince.get + 9 <= cycle && line.arrived.forall(_ + 6 <= cycle))
+    val late = could.filter(line => line.firstSince.get + 10 <= cycle && line.arrived.forall(_ + 6 <= cycle))
     if ((inside.nonEmpty && !waits) || late.nonEmpty) dut.io.out.valid.expect(true, "a cycle is lost")
     val leaving = Option.when(dut.io.out.valid.peekBoolean())(dut.io.out.bits.id.peekInt().toInt)
     for (id <- leaving) {

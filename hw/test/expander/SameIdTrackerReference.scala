@@ -41,5 +41,6 @@ class SameIdTrackerReference(idBits: Int, inFlight: Int) extends Module {
   private val since = PopCount((0 to age).map(n => ShiftRegister(answers, n, false.B, true.B)))
   // The request itself is not answered before `ahead` is known.
   private val looked = ShiftRegister(issues, age, false.B, true.B) && since <= before
-  io.wrong := judged && looked && order.io.ahead =/= before - since
+  io.wrong := judged && looked &&
+    (order.io.ahead =/= before - since || order.io.noneAhead =/= (before === since))
 }

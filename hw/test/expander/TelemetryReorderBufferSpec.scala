@@ -97,6 +97,7 @@ class TelemetryReorderBufferSpec extends AnyFlatSpec with ChiselScalatestTester 
         dut.io.beat.bits.resp.poke(resp)
       }
       dut.io.ahead.poke(ahead.head)
+      dut.io.noneAhead.poke(ahead.head == 0)
       ahead = ahead.tail :+ beat.fold(0)(_._2)
       dut.io.line.valid.poke(line)
       dut.io.memory.valid.poke(memory.nonEmpty)
@@ -117,7 +118,7 @@ class TelemetryReorderBufferSpec extends AnyFlatSpec with ChiselScalatestTester 
     def idle(cycles: Int): Unit = (0 until cycles).foreach(_ => assert(cycle().isEmpty, "nothing may leave"))
   }
 
-  it should "let a line go six cycles after it came, and a refused beat nine after it was asked" in {
+  it should "let a line go six cycles after it came, and a refused beat ten after it was asked" in {
     test(new TelemetryReorderBuffer(p)).withAnnotations(compiled) { dut =>
       val hand = new ByHand(dut)
       hand.cycle(beat = Some((3, 0)))
@@ -126,7 +127,7 @@ class TelemetryReorderBufferSpec extends AnyFlatSpec with ChiselScalatestTester 
       hand.idle(5)
       assert(hand.cycle() == Some(3))
       hand.cycle(beat = Some((4, 0)), resp = Axi4.Resp.DecErr)
-      hand.idle(8)
+      hand.idle(9)
       assert(hand.cycle() == Some(4))
     }
   }
@@ -152,10 +153,10 @@ class TelemetryReorderBufferSpec extends AnyFlatSpec with ChiselScalatestTester 
       for (_ <- 0 until slow * ReadPrefetchBuffer.ahead) hand.cycle(line = true)
       hand.idle(20)
       val ids = Seq.tabulate(29)(n => slow + n % free)
-      val left = for (now <- 0 until ids.length + 9) yield {
-        hand.cycle(beat = ids.lift(now).map((_, 0)), line = ids.isDefinedAt(now - 3))
+      val left = for (now <- 0 until ids.length + 10) yield {
+        hand.cycle(beat = ids.lift(now).map((_, 0)), line = ids.isDefinedAt(now - 4))
       }
-      assert(left == Seq.fill(9)(None) ++ ids.map(Some(_)), "a line a cycle, nine behind its beat")
+      assert(left == Seq.fill(10)(None) ++ ids.map(Some(_)), "a line a cycle, ten behind its beat")
       assert(hand.cycle(memory = Some(0)).isEmpty)
       assert(hand.cycle() == Some(100))
       for (line <- 1 to ReadPrefetchBuffer.ahead) assert(hand.cycle() == Some(0), s"line $line")
