@@ -6,8 +6,9 @@ import chisel3._
 import chisel3.util._
 
 /** The order of one kind of responses, reads or writes: a request that follows another of its id leaves after that one.
-  * Of those whose turn it is and that are done, one is chosen per cycle, round-robin. If there is none, the follower of
-  * the request that leaves is next, so the responses of a single id leave one per cycle too.
+  * Those whose turn it is and that are done form a batch, of which the lowest is chosen per cycle; the next batch is
+  * formed when the last one is chosen, so none starves. If the batch is empty, the follower of the request that leaves is
+  * next, so the responses of a single id leave one per cycle too.
   *
   * Latency: from `done`, or from the leaving of the request before, two cycles to `next`; one for a follower that is
   * done, if no other request waits.
@@ -53,7 +54,7 @@ class ResponseOrder(entries: Int, passing: Boolean) extends Module {
     val follower = Option.when(!passing)(Output(UInt(entries.W)))
   })
   private def mask: UInt = RegInit(0.U(entries.W))
-  private val (waits, done, rotation) = (mask, mask, mask)
+  private val (waits, done, batch) = (mask, mask, mask)
   private val predecessors = new BitSlicedCam(entries, bits)
   private val valid = RegInit(false.B)
 
@@ -84,22 +85,23 @@ class ResponseOrder(entries: Int, passing: Boolean) extends Module {
   }
 
   private val advances = io.next.ready || !valid
-  private val ready = done & ~io.withheld
-  // What is at `next` was chosen, and is done until a cycle later.
-  private val candidates = ready & ~waits & ~nextMask
-  private val rest = candidates & rotation
-  private def choice[T <: Data](of: UInt => T): T = Mux(rest.orR, of(rest), of(candidates))
-  private val chosen = candidates.orR
-  private val follower = OneHot.onlyIf(valid, ready & behind)
+  private val chosen = batch.orR
+  private val follower = OneHot.onlyIf(valid, done & ~io.withheld & behind)
+  private val above = OneHot.above(batch, entries)
   when(advances) {
     valid := chosen || follower.orR
     isFollower := !chosen
-    chosenNumber := choice(OneHot.lowest(_, entries))
+    chosenNumber := OneHot.lowest(batch, entries)
     followingNumber := OneHot.number(follower, entries)
-    when(chosen) { rotation := choice(OneHot.above(_, entries)) }
+    nextMask := Mux(chosen, batch & ~above, follower)
   }
+  // The next batch; what is at `next` is done until a cycle later.
+  private val follows = OneHot.onlyIf(advances && !chosen, follower)
+  private val inTurn = ~waits | released
+  private val ready = ((done & ~nextMask & ~batch & ~follows) | io.done) & inTurn & ~io.withheld
+  when(!chosen || (advances && !OneHot.several(batch, entries))) { batch := ready }
+    .elsewhen(advances) { batch := batch & above }
 
-  when(advances) { nextMask := Mux(chosen, choice(OneHot.first(_, entries)), follower) }
   private val left = RegNext(leaving, 0.U.asTypeOf(leaving))
   private def leavesFirst(one: Valid[UInt]): Bool =
     one.valid && one.bits === io.link.bits.predecessor
