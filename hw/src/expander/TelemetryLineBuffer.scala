@@ -80,12 +80,10 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   // A response moves the reads of its id forward by one. Whose response it is is known late in the cycle, so the ring is
   // updated in the next. By then it is known which slots have the id of memory's head, and that of the offered line.
   private val headMatch = new HeadIdMatch(ids, slots, io.memory, enters, beat.bits.id)
-  private val ofOffer = ids.equal(io.offer.bits.id)
-  private val forward = known & Mux(
-    RegNext(io.memoryAnswers, false.B),
-    RegNext(headMatch.head),
-    OneHot.onlyIf(RegNext(io.taken, false.B), RegNext(ofOffer))
-  )
+  private val memoryAnswered = RegNext(io.memoryAnswers, false.B)
+  private val lineLeft = RegNext(io.taken, false.B)
+  private val (ofHead, ofOffer) = (RegNext(headMatch.head), RegNext(ids.equal(io.offer.bits.id)))
+  private val forward = known & Mux(memoryAnswered, ofHead, OneHot.onlyIf(lineLeft, ofOffer))
   private val looksUp = ShiftRegister(io.beat.valid, SameIdTracker.latency, false.B, true.B)
   private val lookedUp = OneHot.onlyIf(looksUp, UIntToOH(ShiftRegister(tail, SameIdTracker.latency), slots))
   ahead.next(forward, lookedUp, io.ahead)

@@ -77,10 +77,14 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   slice.io.in.bits.last := io.memory.bits.last
   slice.io.in.bits.resp := io.memory.bits.resp
   io.memory.ready := slice.io.in.ready
-  private val line = Cat(io.memory.bits.user, io.memory.bits.data)
-  private val data = Module(new RegisterSlice(chiselTypeOf(line)))
-  data.io.in.valid := io.memory.valid
-  data.io.in.bits := line
+  // The data are in two registers in turn: whether the head leaves is known late, and only `leaving` waits for it.
+  private val entering, leaving = RegInit(false.B)
+  private val halves = Seq(false.B, true.B).map { half =>
+    RegEnable(Cat(io.memory.bits.user, io.memory.bits.data), io.memory.fire && entering === half)
+  }
+  private val data = Mux(leaving, halves(1), halves(0))
+  when(io.memory.fire) { entering := !entering }
+  when(slice.io.out.fire) { leaving := !leaving }
   buffer.io.memory := MemoryHead(slice, p)
   private val arbiter = Module(new ReadResponseArbiter(p.memoryRun))
   private val memoryPasses =
@@ -90,16 +94,14 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   arbiter.io.ready := io.out.ready
   io.passed := io.out.ready && memoryPasses
   io.stray := slice.io.out.valid && !io.expected
-  private val removed = io.passed || !io.expected
-  slice.io.out.ready := removed
-  data.io.out.ready := removed
+  slice.io.out.ready := io.passed || !io.expected
   io.out.valid := memoryPasses || buffer.io.offer.valid
   private val (answer, offer) = (slice.io.out.bits, buffer.io.offer.bits)
   io.out.bits.id := Mux(memoryPasses, answer.id, offer.id)
   io.out.bits.last := Mux(memoryPasses, answer.last, offer.last)
   io.out.bits.resp := Mux(memoryPasses, answer.resp, offer.resp)
-  io.out.bits.user := Mux(memoryPasses, data.io.out.bits(p.memory.dataBits), offer.user)
-  io.out.bits.data := Mux(memoryPasses, data.io.out.bits, offer.data)
+  io.out.bits.user := Mux(memoryPasses, data(p.memory.dataBits), offer.user)
+  io.out.bits.data := Mux(memoryPasses, data, offer.data)
   private val memoryAnswers = io.passed && answer.last
   buffer.io.memoryAnswers := memoryAnswers
   buffer.io.taken := arbiter.io.taken
