@@ -184,28 +184,28 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   io.offer := ready.io.offer
 
   // Whether a response has to wait for a line is computed ahead, except for the effect of the responses of the last two
-  // cycles: for lines that were prefetched as of the last cycle, for a slot that was looked up in the last cycle, and
-  // for all other slots as of two cycles ago. A slot that is looked up in this
-  // cycle counts at once.
-  // There are many slots, so each quarter of them has a bit.
-  private val quarters = Seq.tabulate(4)(q => (((BigInt(1) << slots / 4) - 1) << q * (slots / 4)).U(slots.W))
-  private val lineAtDistance =
-    distance.map(far => RegNext(VecInit(quarters.map(quarter => headMatch.next(far & quarter))).asUInt))
-  private val memoryAnsweredIt = io.memoryAnswers && io.memory.isSecond(io.memory.head)
-  private val answered1 = RegNext(memoryAnsweredIt || (io.taken && ready.io.offerIsNext))
-  private val answered2 = RegNext(io.answered.valid && io.memory.next(io.answered.bits))
+  // cycles: for lines that were prefetched as of the last cycle, for a slot that was looked up in the last cycle, and for all
+  // other slots as of two cycles ago. A slot that is looked up in this cycle counts at once.
   private def isNextHead(age: Int): Bool = // the beat of `age` cycles ago has the id of the next cycle's head
     ShiftRegister(io.beat.valid, age, false.B, true.B) && io.memory.next(ShiftRegister(io.beat.bits.id, age))
   private val looksUpIt = RegNext(isNextHead(SameIdTracker.latency - 1), false.B)
   private val lookedUp1 = RegNext(isNextHead(SameIdTracker.latency), false.B)
   private val (lookedUpNext, lookedUpSecond) = (RegNext(io.noneAhead), RegNext(io.ahead === 1.U))
+  // A response brings the lines of its id forward.
+  private val answers1 =
+    (io.memoryAnswers && io.memory.isSecond(io.memory.head)) || (io.taken && ready.io.offerIsNext)
+  private val answered1 = RegNext(answers1)
   private val prefetchedLine = Mux(answered1, ready.io.lineWasSecond, ready.io.lineWasNext)
   private val lookedUpLine = lookedUp1 && Mux(answered1, lookedUpSecond, lookedUpNext)
-  private val otherLine = Mux(
-    answered1 && answered2,
-    lineAtDistance(2).orR,
-    Mux(answered1 || answered2, lineAtDistance(1).orR, lineAtDistance(0).orR)
-  )
+  private val answered2 = RegNext(io.answered.valid && io.memory.next(io.answered.bits))
+  // There are many slots, so each eighth of them has a bit.
+  private val parts = Seq.tabulate(8)(i => (((BigInt(1) << slots / 8) - 1) << i * (slots / 8)).U(slots.W))
+  private val lineAtDistance =
+    distance.map(far => VecInit(parts.map(part => headMatch.next(far & part))).asUInt)
+  private val otherLines = lineAtDistance.zip(lineAtDistance.tail).map { case (line, next) =>
+    RegNext(Mux(answers1, next, line))
+  }
+  private val otherLine = Mux(answered2, otherLines(1), otherLines(0)).orR
   io.beforeMemory := (looksUpIt && io.noneAhead) || prefetchedLine || lookedUpLine || otherLine
 
   // Faults by memory, with the id of the line.
