@@ -84,7 +84,11 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   private val lineLeft = RegNext(io.taken, false.B)
   private val (ofHead, ofOffer) = (RegNext(headMatch.head), RegNext(ids.equal(io.offer.bits.id)))
   private val forward = known & Mux(memoryAnswered, ofHead, OneHot.onlyIf(lineLeft, ofOffer))
-  private val looksUp = ShiftRegister(io.beat.valid, SameIdTracker.latency, false.B, true.B)
+  // The ids of the last cycles' beats. The oldest is looked up in this cycle.
+  private val asked = Seq.iterate(TelemetryLineBuffer.idOf(io.beat), SameIdTracker.latency + 1)(one =>
+    RegNext(one, 0.U.asTypeOf(one))
+  )
+  private val looksUp = asked.last.valid
   private val lookedUp = OneHot.onlyIf(looksUp, UIntToOH(ShiftRegister(tail, SameIdTracker.latency), slots))
   ahead.next(forward, lookedUp, io.ahead)
   assert((forward & distance(0)) === 0.U, "a telemetry read was overtaken")
@@ -184,20 +188,19 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   io.offer := ready.io.offer
 
   // Whether a response has to wait for a line is computed ahead, except for the effect of the responses of the last two
-  // cycles: for lines that were prefetched as of the last cycle, for a slot that was looked up in the last cycle, and for all
-  // other slots as of two cycles ago. A slot that is looked up in this cycle counts at once.
-  private def isNextHead(age: Int): Bool = // the beat of `age` cycles ago has the id of the next cycle's head
-    ShiftRegister(io.beat.valid, age, false.B, true.B) && io.memory.next(ShiftRegister(io.beat.bits.id, age))
-  private val looksUpIt = RegNext(isNextHead(SameIdTracker.latency - 1), false.B)
-  private val lookedUp1 = RegNext(isNextHead(SameIdTracker.latency), false.B)
+  // cycles: for lines that were prefetched as of the last cycle, for a slot that was looked up in the last cycle, and for
+  // all other slots as of two cycles ago. A slot that is looked up in this cycle counts at once.
+  private def isNextHead(one: Valid[UInt]): Bool = one.valid && io.memory.next(one.bits)
+  private val looksUpIt = RegNext(isNextHead(asked.init.last), false.B)
+  private val lookedUp1 = RegNext(isNextHead(asked.last), false.B)
   private val (lookedUpNext, lookedUpSecond) = (RegNext(io.noneAhead), RegNext(io.ahead === 1.U))
-  // A response brings the lines of its id forward.
+  // The response of this cycle brings the lines of the next head's id forward.
   private val answers1 =
     (io.memoryAnswers && io.memory.isSecond(io.memory.head)) || (io.taken && ready.io.offerIsNext)
   private val answered1 = RegNext(answers1)
   private val prefetchedLine = Mux(answered1, ready.io.lineWasSecond, ready.io.lineWasNext)
   private val lookedUpLine = lookedUp1 && Mux(answered1, lookedUpSecond, lookedUpNext)
-  private val answered2 = RegNext(io.answered.valid && io.memory.next(io.answered.bits))
+  private val answered2 = RegNext(isNextHead(io.answered))
   // There are many slots, so each eighth of them has a bit.
   private val parts = Seq.tabulate(8)(i => (((BigInt(1) << slots / 8) - 1) << i * (slots / 8)).U(slots.W))
   private val lineAtDistance =
@@ -228,6 +231,13 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
 }
 
 object TelemetryLineBuffer {
+
+  private def idOf(beat: Valid[TelemetryBeat]): ValidIO[UInt] = {
+    val id = Wire(Valid(chiselTypeOf(beat.bits.id)))
+    id.valid := beat.valid
+    id.bits := beat.bits.id
+    id
+  }
 
   /** Slots per group, of which one is selected in a cycle. */
   private val group = 8

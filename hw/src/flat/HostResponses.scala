@@ -104,10 +104,10 @@ class HostResponses(p: FlatParams) extends Module {
   // A cycle later, the request finds the youngest of its id and kind; in the next it follows that one, if it has not
   // left.
   private val accepted = RegNext(accepts, 0.U)
-  private val accepts1 = RegNext(io.accept.valid, false.B)
+  private val anyAccepted = RegNext(io.accept.valid, false.B)
   private val beat = RegEnable(io.accept.bits, io.accept.valid)
   private val sameKind = used & youngest & Mux(beat.write, writes, ~writes)
-  private val predecessor = OneHot.onlyIf(accepts1, sameKind & ids.equal(beat.id) & ~accepted)
+  private val predecessor = OneHot.onlyIf(anyAccepted, sameKind & ids.equal(beat.id) & ~accepted)
   ids.write(accepted -> beat.id)
   writes := (writes & ~accepted) | OneHot.onlyIf(beat.write, accepted)
   lastBeats := (lastBeats & ~accepted) | OneHot.onlyIf(beat.last, accepted)
