@@ -90,18 +90,21 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   private val memoryPasses =
     slice.io.out.valid && io.expected && !arbiter.io.lineFirst && !buffer.io.beforeMemory
   arbiter.io.memory := memoryPasses
-  arbiter.io.line := buffer.io.offer.valid
+  private val offer = buffer.io.offer
+  arbiter.io.line := offer.valid
   arbiter.io.ready := io.out.ready
   io.passed := io.out.ready && memoryPasses
   io.stray := slice.io.out.valid && !io.expected
   slice.io.out.ready := io.passed || !io.expected
-  io.out.valid := memoryPasses || buffer.io.offer.valid
-  private val (answer, offer) = (slice.io.out.bits, buffer.io.offer.bits)
-  io.out.bits.id := Mux(memoryPasses, answer.id, offer.id)
-  io.out.bits.last := Mux(memoryPasses, answer.last, offer.last)
-  io.out.bits.resp := Mux(memoryPasses, answer.resp, offer.resp)
-  io.out.bits.user := Mux(memoryPasses, data(p.memory.dataBits), offer.user)
-  io.out.bits.data := Mux(memoryPasses, data, offer.data)
+  io.out.valid := memoryPasses || offer.valid
+  private val (answer, line) = (slice.io.out.bits, offer.bits)
+  // The wide data have a select of their own, so what follows from memory's answer does not wait for its fan-out.
+  private val lineLeaves = offer.valid && !memoryPasses
+  io.out.bits.id := Mux(lineLeaves, line.id, answer.id)
+  io.out.bits.last := Mux(lineLeaves, line.last, answer.last)
+  io.out.bits.resp := Mux(lineLeaves, line.resp, answer.resp)
+  io.out.bits.user := Mux(lineLeaves, line.user, data(p.memory.dataBits))
+  io.out.bits.data := Mux(lineLeaves, line.data, data)
   private val memoryAnswers = io.passed && answer.last
   buffer.io.memoryAnswers := memoryAnswers
   buffer.io.taken := arbiter.io.taken

@@ -119,7 +119,8 @@ class SwapSequencer(p: FlatParams) extends Module {
 
   // Cycle 2: decide by the operation.
   private val valid2 = RegNext(valid1, false.B)
-  private def toStage2[T <: Data](x: T): T = RegEnable(x, valid1)
+  // Whether there is a step is known late, and many bits would wait for it.
+  private def toStage2[T <: Data](x: T): T = RegEnable(x, picked1)
   private val (kind2, mshr2, head2, nearRow2, sideband2, nearIndex2, state2) =
     (
       toStage2(kind1),
