@@ -72,10 +72,10 @@ class ProtectedQueue[T <: Data](
     val leaves = stored.fire
     // Items in the memory and the registers behind it.
     val inside = RegInit(0.U(log2Ceil(entries + registers + 1).W))
-    val after = inside + queue.io.enq.fire - leaves
-    inside := after
+    val enters = queue.io.enq.fire
+    when(enters =/= leaves) { inside := Mux(enters, inside + 1.U, inside - 1.U) }
     // A register, since every bit of the item waits for it.
-    val empty = if (flow) RegNext(after === 0.U, true.B) else false.B
+    val empty = if (flow) RegNext(!enters && inside === leaves, true.B) else false.B
     val passes = io.enq.valid && free && empty
     queue.io.enq.valid := io.enq.valid && !passes
     stored.ready := free
