@@ -194,21 +194,20 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   private val looksUpIt = RegNext(isNextHead(asked.init.last), false.B)
   private val lookedUp1 = RegNext(isNextHead(asked.last), false.B)
   private val (lookedUpNext, lookedUpSecond) = (RegNext(io.noneAhead), RegNext(io.ahead === 1.U))
-  // The response of this cycle brings the lines of the next head's id forward.
-  private val answers1 =
-    (io.memoryAnswers && io.memory.isSecond(io.memory.head)) || (io.taken && ready.io.offerIsNext)
-  private val answered1 = RegNext(answers1)
+  private val memoryAnsweredIt = io.memoryAnswers && io.memory.isSecond(io.memory.head)
+  private val answered1 = RegNext(memoryAnsweredIt || (io.taken && ready.io.offerIsNext))
+  private val answered2 = RegNext(isNextHead(io.answered))
   private val prefetchedLine = Mux(answered1, ready.io.lineWasSecond, ready.io.lineWasNext)
   private val lookedUpLine = lookedUp1 && Mux(answered1, lookedUpSecond, lookedUpNext)
-  private val answered2 = RegNext(isNextHead(io.answered))
-  // There are many slots, so each eighth of them has a bit.
-  private val parts = Seq.tabulate(8)(i => (((BigInt(1) << slots / 8) - 1) << i * (slots / 8)).U(slots.W))
+  // There are many slots, so each quarter of them has a bit.
+  private val quarters = Seq.tabulate(4)(q => (((BigInt(1) << slots / 4) - 1) << q * (slots / 4)).U(slots.W))
   private val lineAtDistance =
-    distance.map(far => VecInit(parts.map(part => headMatch.next(far & part))).asUInt)
-  private val otherLines = lineAtDistance.zip(lineAtDistance.tail).map { case (line, next) =>
-    RegNext(Mux(answers1, next, line))
-  }
-  private val otherLine = Mux(answered2, otherLines(1), otherLines(0)).orR
+    distance.map(far => RegNext(VecInit(quarters.map(quarter => headMatch.next(far & quarter))).asUInt))
+  private val otherLine = Mux(
+    answered1 && answered2,
+    lineAtDistance(2).orR,
+    Mux(answered1 || answered2, lineAtDistance(1).orR, lineAtDistance(0).orR)
+  )
   io.beforeMemory := (looksUpIt && io.noneAhead) || prefetchedLine || lookedUpLine || otherLine
 
   // Faults by memory, with the id of the line.
