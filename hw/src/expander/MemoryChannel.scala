@@ -118,17 +118,19 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   telemetry.io.noneAhead := order.io.noneAhead
   telemetry.io.line := io.line
   telemetry.io.memory <> io.downstream.r
-  io.upstream.r <> RegisterSlice(telemetry.io.out)
+  private val responses = Module(new ReadResponseSlice(p))
+  responses.io.in <> telemetry.io.out
+  io.upstream.r <> responses.io.out
   // A response that matches no read is dropped; it may belong to a request from before a reset that memory did not
   // share.
   private val outstandingAtMemory = RegInit(0.U((log2Ceil(p.readsInFlight) + 1).W)) // outstanding reads at memory
-  outstandingAtMemory := outstandingAtMemory + arbiter.io.memoryRead.fire - (telemetry.io.passed && telemetry.io.out.bits.last)
+  outstandingAtMemory := outstandingAtMemory + arbiter.io.memoryRead.fire - (telemetry.io.passed && telemetry.io.out.bits.beat.last)
   telemetry.io.expected := outstandingAtMemory =/= 0.U
 
   private def failed(resp: UInt): Bool = resp(1)
   io.errors.droppedWrite := writeSink.io.drops
   io.errors.refusedRead := arbiter.io.telemetry.valid && failed(arbiter.io.telemetry.bits.resp)
-  io.errors.memoryRead := telemetry.io.passed && failed(telemetry.io.out.bits.resp)
+  io.errors.memoryRead := telemetry.io.passed && failed(telemetry.io.out.bits.beat.resp)
   io.errors.strayRead := telemetry.io.stray
   io.errors.strayWrite := writeSink.io.stray
   io.errors.memoryWrite := writeSink.io.failed

@@ -34,7 +34,6 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
     /** Lines from the engine, in the order of the `Okay` beats, at least four cycles after the beat. */
     val line = Flipped(Valid(new Line(p.nemo)))
 
-    /** Memory's responses, and those merged with the lines; `out` needs a [[RegisterSlice]] after it. */
     val memory = Flipped(Decoupled(new Axi4ReadData(p.memory)))
 
     /** A read is outstanding at memory; otherwise its response matches no request and is dropped. */
@@ -43,7 +42,9 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
 
     /** `out` has memory's response and it is accepted. */
     val passed = Output(Bool())
-    val out = Decoupled(new Axi4ReadData(p.memory))
+
+    /** Memory's responses merged with the lines; needs a [[ReadResponseSlice]] after it. */
+    val out = Decoupled(new ReadResponse(p))
 
     /** A read of this id was answered in the last cycle, by memory or by a line. */
     val answered = Valid(UInt(p.memory.idBits.W))
@@ -82,7 +83,6 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   private val halves = Seq(false.B, true.B).map { half =>
     RegEnable(Cat(io.memory.bits.user, io.memory.bits.data), io.memory.fire && entering === half)
   }
-  private val data = Mux(leaving, halves(1), halves(0))
   when(io.memory.fire) { entering := !entering }
   when(slice.io.out.fire) { leaving := !leaving }
   buffer.io.memory := MemoryHead(slice, p)
@@ -97,19 +97,19 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   io.stray := slice.io.out.valid && !io.expected
   slice.io.out.ready := io.passed || !io.expected
   io.out.valid := memoryPasses || offer.valid
-  private val (answer, line) = (slice.io.out.bits, offer.bits)
-  // The wide data have a select of their own, so what follows from memory's answer does not wait for its fan-out.
-  private val lineLeaves = offer.valid && !memoryPasses
-  io.out.bits.id := Mux(lineLeaves, line.id, answer.id)
-  io.out.bits.last := Mux(lineLeaves, line.last, answer.last)
-  io.out.bits.resp := Mux(lineLeaves, line.resp, answer.resp)
-  io.out.bits.user := Mux(lineLeaves, line.user, data(p.memory.dataBits))
-  io.out.bits.data := Mux(lineLeaves, line.data, data)
+  io.out.bits.isLine := !memoryPasses
+  io.out.bits.memoryData := Mux(leaving, halves(1), halves(0))
+  io.out.bits.lineData := Cat(offer.bits.user, offer.bits.data)
+  private val (answer, line) = (slice.io.out.bits, Wire(new TelemetryBeat(p)))
+  line.id := offer.bits.id
+  line.last := offer.bits.last
+  line.resp := offer.bits.resp
+  io.out.bits.beat := Mux(memoryPasses, answer, line)
   private val memoryAnswers = io.passed && answer.last
   buffer.io.memoryAnswers := memoryAnswers
   buffer.io.taken := arbiter.io.taken
   answered.valid := memoryAnswers || arbiter.io.taken
-  answered.bits := io.out.bits.id
+  answered.bits := io.out.bits.beat.id
 }
 
 object TelemetryReorderBuffer {

@@ -37,11 +37,13 @@ class PlainRead(val id: Int, val memory: Boolean, val due: Int, val number: Int,
     to.last.poke(true)
     to.user.poke(poison)
   }
-  def expect(from: Axi4ReadData): Unit = {
-    from.resp.expect(resp)
-    from.last.expect(memory || last)
-    from.user.expect(poison)
-    if (okay) from.data.expect(data)
+  def expect(from: ReadResponse): Unit = {
+    from.isLine.expect(!memory)
+    from.beat.resp.expect(resp)
+    from.beat.last.expect(memory || last)
+    val own = if (memory) from.memoryData.peekInt() else from.lineData.peekInt()
+    assert(own.testBit(512) == poison, "poison")
+    if (okay) assert(own.clearBit(512) == data, "data")
   }
 }
 

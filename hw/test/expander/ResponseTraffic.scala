@@ -73,7 +73,7 @@ class ResponseTraffic(dut: TelemetryReorderBuffer, p: ExpanderParams, load: Load
     val could = reads.recordFirst(cycle).filter(line => !line.okay || line.arrived.nonEmpty)
     val late = could.filter(line => line.firstSince.get + 10 <= cycle && line.arrived.forall(_ + 6 <= cycle))
     if ((inside.nonEmpty && !waits) || late.nonEmpty) dut.io.out.valid.expect(true, "a cycle is lost")
-    val leaving = Option.when(dut.io.out.valid.peekBoolean())(dut.io.out.bits.id.peekInt().toInt)
+    val leaving = Option.when(dut.io.out.valid.peekBoolean())(dut.io.out.bits.beat.id.peekInt().toInt)
     for (id <- leaving) {
       val first = reads.first(id)
       assert(first.nonEmpty, s"an answer of id $id that nobody waits for")

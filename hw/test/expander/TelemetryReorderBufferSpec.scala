@@ -110,7 +110,7 @@ class TelemetryReorderBufferSpec extends AnyFlatSpec with ChiselScalatestTester 
       dut.io.out.ready.poke(taken)
       val out = dut.io.out.bits
       val leaves = Option.when(taken && dut.io.out.valid.peekBoolean()) {
-        out.id.peekInt().toInt + (if (out.resp.peekInt() == Axi4.Resp.SlvErr) 100 else 0)
+        out.beat.id.peekInt().toInt + (if (out.beat.resp.peekInt() == Axi4.Resp.SlvErr) 100 else 0)
       }
       dut.clock.step()
       leaves
