@@ -43,7 +43,19 @@ def test_no_operation_is_forgotten(lists: Path, tmp_path: Path) -> None:
 ALLOCATOR = {
     "an MSHR is free while a request waits for it": (r"io_idle & ~undecided", "io_idle"),
     "an MSHR is free while it is shared": (r"(~undecided) & ~joins\)", r"\1)"),
-    "sets are told apart by all bits but one": (r"\s*& _matching_T_27;", ";"),
+    "sets are told apart by all bits but one": (
+        r" & \(planes_6 \^ ~\{4\{io_next_bits\[6\]\}\}\)",
+        "",
+    ),
+    "the request before is not compared": (
+        r"(io_next_bits == io_allocate_bits_nearIndex) & needsOne",
+        "1'h0",
+    ),
+    "a set is compared as if its MSHR were still in use": (r"(matching <=\s*)stays", r"\1used"),
+    "a request is not compared while MSHRs are in use": (
+        r"~\(\|used\) & ~io_allocate_valid;",
+        "1'h1;",
+    ),
     "who was last to ask is not noted": (r"planes_0_1 \| joins", "planes_0_1"),
 }
 LISTS = {

@@ -155,7 +155,9 @@ class FlatMemory(p: FlatParams) extends Module {
 
   // MSHR allocation and near's tags.
   allocator.io.powerOn := powerOn
+  allocator.io.next := lookup.io.next
   allocator.io.allocate <> lookup.io.allocate
+  lookup.io.noneUsed := allocator.io.noneUsed
   lookup.io.grant := allocator.io.grant
   allocator.io.decided.valid := check.io.decided.valid && !check.io.decided.bits.outside
   allocator.io.decided.bits.mshr := UIntToOH(check.io.decided.bits.mshr, p.mshrs)

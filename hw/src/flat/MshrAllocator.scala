@@ -30,12 +30,16 @@ class MshrGrant(p: FlatParams) extends Bundle {
   * An MSHR is held until `idle` says that its set has no work left and the youngest of its requests is decided. MSHRs
   * are named by one-hot masks except where a field is a number.
   *
-  * `grant` is combinational. A warm reset keeps the MSHRs in `kept`, because they have lines to write.
+  * Cycles: 0 compare the set with those of all MSHRs; 1 grant. A request may skip the first if no MSHR is in use. `grant`
+  * is combinational. A warm reset keeps the MSHRs in `kept`, because they have lines to write.
   */
 class MshrAllocator(p: FlatParams) extends Module {
   private val mshrs = p.mshrs
   val io = IO(new Bundle {
     val powerOn = Input(Bool())
+
+    /** Set of the request that is at `allocate` from the next cycle on, until it is granted. */
+    val next = Flipped(Valid(UInt(p.nearIndexBits.W)))
     val allocate = Flipped(Decoupled(new MshrRequest(p)))
     val grant = Output(new MshrGrant(p))
 
@@ -59,8 +63,9 @@ class MshrAllocator(p: FlatParams) extends Module {
     val decidedSelect = Input(UInt(mshrs.W))
     val decidedSet = Output(UInt(p.lineBits.W))
 
-    /** Some MSHR is in use. */
+    /** Some MSHR is in use; none is, a register that may come a cycle late. */
     val busy = Output(Bool())
+    val noneUsed = Output(Bool())
   })
   private val used = withReset(io.powerOn) { RegInit(0.U(mshrs.W)) }
   private val undecided = RegInit(0.U(mshrs.W))
@@ -71,18 +76,24 @@ class MshrAllocator(p: FlatParams) extends Module {
 
   // The MSHR that the next set gets is chosen before its request comes.
   private val free = RegInit(0.U(mshrs.W))
-  private val matching = used & nearIndices.equal(io.allocate.bits.nearIndex)
+  private val anyFree = RegInit(false.B)
+  private val matching = RegInit(0.U(mshrs.W))
   io.grant.shared := matching.orR
   io.grant.readsOnly := (matching & readsOnly).orR
   private def number(mask: UInt): UInt = OneHot.number(mask, mshrs)
   io.grant.mshr := Mux(io.grant.shared, number(matching), number(free))
   private val canShare = !(matching & skipLookup).orR
-  io.allocate.ready := Mux(io.grant.shared, canShare, free.orR)
+  io.allocate.ready := Mux(io.grant.shared, canShare, anyFree)
 
   // An empty `free` allocates nothing, so its users need not wait for `ready`.
-  private val allocates = OneHot.onlyIf(io.allocate.valid && !io.grant.shared, free)
+  private val needsOne = io.allocate.valid && !io.grant.shared
+  private val allocates = OneHot.onlyIf(needsOne, free)
   private val joins = allocates | OneHot.onlyIf(io.allocate.valid && canShare, matching)
-  when(allocates.orR || !free.orR) { free := OneHot.first(~(used | free), mshrs) }
+  when(needsOne || !anyFree) {
+    val others = ~(used | free)
+    free := OneHot.first(others, mshrs)
+    anyFree := others.orR
+  }
   private val lastDecided =
     OneHot.onlyIf(io.decided.valid && youngest(io.decided.bits.mshr) === io.decided.bits.request, io.decided.bits.mshr)
   nearIndices.write(allocates -> io.allocate.bits.nearIndex)
@@ -92,11 +103,18 @@ class MshrAllocator(p: FlatParams) extends Module {
   io.readsOnly := readsOnly
   skipLookup := (skipLookup & ~allocates) | OneHot.onlyIf(io.allocate.bits.skipLookup, allocates)
   // An MSHR that a request joins in this cycle stays allocated.
-  used := (used & ~(io.idle & ~undecided & ~joins)) | allocates
+  private val stays = used & ~(io.idle & ~undecided & ~joins)
+  used := stays | allocates
+  // The set may be the one of the request before it.
+  private val follows = io.next.valid && io.next.bits === io.allocate.bits.nearIndex
+  matching := (stays & Mux(io.next.valid, nearIndices.equal(io.next.bits), matching)) |
+    OneHot.onlyIf(follows, allocates)
   when(reset.asBool) { used := used & io.kept }
 
   io.nearIndex := nearIndices(io.select)
   io.decidedSet := nearIndices(io.decidedSelect)
   io.busy := used.orR
+  io.noneUsed := RegNext(!used.orR && !io.allocate.valid, false.B)
   assert(!io.allocate.valid || PopCount(matching) <= 1.U, "two MSHRs of one set")
+  assert(!io.noneUsed || !used.orR, "an MSHR is in use, and a request may skip its comparison")
 }

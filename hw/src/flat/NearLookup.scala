@@ -40,12 +40,17 @@ class Lookup(p: FlatParams) extends Bundle {
   *
   * A write to a dedicated line skips the near read, and its MSHR is not shared until the line is written.
   *
-  * Latency: the near read is issued in the cycle of the request, and the lookup appears four cycles later, as near's
-  * response does at the earliest if near takes two. Near responds in request order because all these reads have one id.
+  * Latency: the near read is issued in the cycle after the request, in which its set is compared, or at once if no MSHR
+  * is in use ([[CompareStage]]). The lookup appears four cycles after the near read, as near's response does at the
+  * earliest if near takes two. Near responds in request order because all these reads have one id.
   */
 class NearLookup(p: FlatParams) extends Module {
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(new MappedRequest(p)))
+
+    /** Set of the next request to allocate for; no MSHR is in use. */
+    val next = Valid(UInt(p.nearIndexBits.W))
+    val noneUsed = Input(Bool())
     val allocate = Decoupled(new MshrRequest(p))
     val grant = Input(new MshrGrant(p))
     val nearRead = Decoupled(new LineRead(p))
@@ -54,7 +59,13 @@ class NearLookup(p: FlatParams) extends Module {
     val inject = Flipped(Valid(Bool()))
   })
   private val lookups = Module(new ProtectedQueue(new Lookup(p), p.requests, registers = ProtectedQueue.ofBlockRam))
-  private val request = io.in.bits
+  private val stage = Module(new CompareStage(new MappedRequest(p)))
+  stage.io.in <> io.in
+  stage.io.passes := io.noneUsed
+  io.next.valid := stage.io.compares
+  io.next.bits := io.in.bits.mapped.nearIndex
+  private val valid = stage.io.out.valid
+  private val request = stage.io.out.bits
   private val mapped = request.mapped
   private val skipLookup = mapped.dedicated && request.write
   private val readsNear = !mapped.outside && (!io.grant.shared || io.grant.readsOnly) && !skipLookup
@@ -62,15 +73,15 @@ class NearLookup(p: FlatParams) extends Module {
   // Each of the three outputs fires only when the other two can.
   private val canAllocate = mapped.outside || io.allocate.ready
   private val canRead = !readsNear || io.nearRead.ready
-  io.allocate.valid := io.in.valid && !mapped.outside && lookups.io.enq.ready && canRead
+  io.allocate.valid := valid && !mapped.outside && lookups.io.enq.ready && canRead
   io.allocate.bits.request := request.request
   io.allocate.bits.nearIndex := mapped.nearIndex
   io.allocate.bits.skipLookup := skipLookup
-  io.nearRead.valid := io.in.valid && readsNear && lookups.io.enq.ready && canAllocate
+  io.nearRead.valid := valid && readsNear && lookups.io.enq.ready && canAllocate
   io.nearRead.bits.id := 0.U
   io.nearRead.bits.line := mapped.nearIndex
-  lookups.io.enq.valid := io.in.valid && canAllocate && canRead
-  io.in.ready := lookups.io.enq.ready && canAllocate && canRead
+  lookups.io.enq.valid := valid && canAllocate && canRead
+  stage.io.out.ready := lookups.io.enq.ready && canAllocate && canRead
 
   lookups.io.enq.bits.request := request.request
   lookups.io.enq.bits.mshr := io.grant.mshr

@@ -24,7 +24,7 @@ class MshrAllocatorPins(p: FlatParams) extends Bundle {
 /** [[MshrAllocator]] with any requests, decisions and idle MSHRs, and a plain record of two MSHRs, any two. */
 class MshrAllocatorReference(p: FlatParams) extends Module {
   private val allocator = Module(new MshrAllocator(p))
-  val allocate = IO(Flipped(Decoupled(new MshrRequest(p))))
+  val request = IO(Flipped(Decoupled(new MshrRequest(p))))
   val io = IO(new MshrAllocatorPins(p))
   private val judged = JudgedRun()
   private val watched = RegEnable(io.watched, reset.asBool)
@@ -33,6 +33,12 @@ class MshrAllocatorReference(p: FlatParams) extends Module {
   allocator.io.opAdded := 0.U
   allocator.io.select := 0.U
   allocator.io.decidedSelect := 0.U
+  private val stage = Module(new CompareStage(new MshrRequest(p)))
+  stage.io.in <> request
+  stage.io.passes := allocator.io.noneUsed
+  allocator.io.next.valid := stage.io.compares
+  allocator.io.next.bits := request.bits.nearIndex
+  private val allocate = stage.io.out
   allocator.io.allocate <> allocate
   allocator.io.idle := io.idle
   allocator.io.decided.valid := io.decided.valid
@@ -71,9 +77,9 @@ class MshrAllocatorReference(p: FlatParams) extends Module {
 /** The same for a model checker: every output is a property. */
 class MshrAllocatorProof(p: FlatParams) extends Module {
   private val reference = Module(new MshrAllocatorReference(p))
-  val allocate = IO(Flipped(Valid(new MshrRequest(p))))
+  val request = IO(Flipped(Valid(new MshrRequest(p))))
   val io = IO(new MshrAllocatorPins(p))
-  reference.allocate.valid := allocate.valid
-  reference.allocate.bits := allocate.bits
+  reference.request.valid := request.valid
+  reference.request.bits := request.bits
   io <> reference.io
 }

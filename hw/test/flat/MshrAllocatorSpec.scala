@@ -24,15 +24,15 @@ class MshrAllocatorSpec extends AnyFlatSpec with ChiselScalatestTester {
         dut.clock.step()
         dut.reset.poke(false.B)
         for (_ <- 0 until 200) {
-          dut.allocate.valid.poke(random.nextDouble() < asks)
-          dut.allocate.bits.request.poke(random.nextInt(8))
-          dut.allocate.bits.nearIndex.poke(random.nextInt(sets))
-          dut.allocate.bits.skipLookup.poke(random.nextInt(8) == 0)
+          dut.request.valid.poke(random.nextDouble() < asks)
+          dut.request.bits.request.poke(random.nextInt(8))
+          dut.request.bits.nearIndex.poke(random.nextInt(sets))
+          dut.request.bits.skipLookup.poke(random.nextInt(8) == 0)
           dut.io.decided.valid.poke(random.nextDouble() < decides)
           dut.io.decided.bits.mshr.poke(random.nextInt(8))
           dut.io.decided.bits.request.poke(random.nextInt(8))
           dut.io.idle.poke(if (random.nextDouble() < idles) random.nextInt(256) else 0)
-          if (dut.allocate.valid.peekBoolean()) { if (dut.allocate.ready.peekBoolean()) granted += 1 else refused += 1 }
+          if (dut.request.valid.peekBoolean()) { if (dut.request.ready.peekBoolean()) granted += 1 else refused += 1 }
           Seq(dut.io.wrongLost, dut.io.wrongShared, dut.io.wrongTwice).foreach(_.expect(false.B))
           dut.clock.step()
         }
