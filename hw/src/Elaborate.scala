@@ -167,7 +167,8 @@ object Elaborate {
     "tag_bits" -> p.tagBits,
     "count_bits" -> p.countBits,
     "sideband_bits" -> p.sidebandBits,
-    "hit_latency" -> FlatMemory.hitLatency
+    "hit_latency" -> FlatMemory.hitLatency,
+    "busy_hit_latency" -> FlatMemory.busyHitLatency
   )
 
   /** Exits with 2, and one line that says why, when there is no such configuration. */

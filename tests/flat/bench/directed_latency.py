@@ -19,33 +19,45 @@ from tests.flat.bench.directed_environment import DirectedEnvironment
 LINES = 64  # near lines
 
 
+async def added_by_a_read(environment: DirectedEnvironment, line: int) -> int:
+    """Cycles from the host's AR to near memory's and from near memory's R to the host's."""
+    dut = environment.dut
+    near = {"ar": 0, "r": 0}
+    before = len(environment.answers.reads)
+    environment.ask(line)
+    for _ in range(60):
+        await environment.cycles(1)
+        for name in near:
+            seen = int(getattr(dut, f"near_{name}valid").value)
+            ready = int(getattr(dut, f"near_{name}ready").value)
+            if seen and ready:
+                near[name] = environment.t
+        if len(environment.answers.reads) > before:
+            break
+    answered = environment.answers.reads[before][0]
+    # Pins are sampled after the edge that increments the cycle's number.
+    return answered - environment.answers.accepted[-1] - (near["r"] - near["ar"])
+
+
 @cocotb.test()
 async def a_read_hit_adds_what_is_written(dut: Any) -> None:
-    """From the host's AR to near memory's and from near memory's R to the host's, without other
-    traffic.
-    """
+    """Without other traffic, and while a swap waits for far memory."""
     build = BUILDS[os.environ["BENCH_SIZE"]]
+    params = json.loads(Path(os.environ["BENCH_PARAMS"]).read_text())
     environment = DirectedEnvironment(dut, build)
     await environment.start()
     await environment.begin(FlatConfig(LINES, build.ratio))
     for line in (3, 5, 3):
-        near = {"ar": 0, "r": 0}
-        before = len(environment.answers.reads)
-        environment.ask(line)
-        for _ in range(60):
-            await environment.cycles(1)
-            for name in near:
-                seen = int(getattr(dut, f"near_{name}valid").value)
-                ready = int(getattr(dut, f"near_{name}ready").value)
-                if seen and ready:
-                    near[name] = environment.t
-            if len(environment.answers.reads) > before:
-                break
-        answered = environment.answers.reads[before][0]
-        # Pins are sampled after the edge that increments the cycle's number.
-        added = answered - environment.answers.accepted[-1] - (near["r"] - near["ar"])
-        params = json.loads(Path(os.environ["BENCH_PARAMS"]).read_text())
+        added = await added_by_a_read(environment, line)
         assert added == params["hit_latency"], f"{added} cycles"
+    environment.far.profile = StimulusProfile(answer=0.0)
+    environment.ask(LINES + 1, id=1)
+    await environment.cycles(60)
+    for line in (3, 5, 3):
+        added = await added_by_a_read(environment, line)
+        assert added == params["busy_hit_latency"], f"{added} cycles"
+    environment.far.profile = StimulusProfile()
+    await environment.settle()
 
 
 @cocotb.test()
