@@ -110,6 +110,7 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   order.io.issue := arbiter.io.issue
   order.io.counts := true.B
   order.io.answer := telemetry.io.answered
+  order.io.answersAsked := telemetry.io.answersAsked
   outstanding := outstanding + arbiter.io.issue.valid - telemetry.io.answered.valid
   arbiter.io.readable := order.io.ready && !draining && !outstanding(log2Ceil(p.readsInFlight))
   arbiter.io.available := telemetry.io.available

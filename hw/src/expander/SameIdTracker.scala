@@ -10,7 +10,8 @@ import chisel3.util._
   * It is the difference of two counters per id: requests issued and requests answered.
   *
   * Latency: [[SameIdTracker.latency]] cycles from `issue` to `ahead`, which includes the responses up to the cycle in
-  * which it appears. A request must not be answered before the cycle in which it is issued.
+  * which it appears: `asked` is the request's id then, and whoever knows early whether `answer` has it says so. A request
+  * must not be answered before the cycle in which it is issued.
   *
   * @param inFlight most outstanding requests, a power of two
   */
@@ -25,6 +26,10 @@ class SameIdTracker(idBits: Int, inFlight: Int) extends Module {
     /** The issued request counts as ahead of later ones. */
     val counts = Input(Bool())
     val answer = Flipped(Valid(UInt(idBits.W)))
+
+    /** Id of the request that `ahead` is for; whether `answer` is valid and of this id. */
+    val asked = Output(UInt(idBits.W))
+    val answersAsked = Input(Bool())
     val ahead = Output(UInt(countBits.W))
 
     /** `ahead` is zero. */
@@ -56,10 +61,10 @@ class SameIdTracker(idBits: Int, inFlight: Int) extends Module {
   private val (before, gone) = (issued.io.before, answered.io.count.get + since)
   // The response of a cycle comes late in it, so both differences are ready.
   private val outstanding = RegNext(Mux(isAnswered(asked(counted)), before + ~gone, before - gone))
-  private val isAnsweredNow = isAnswered(asked.last)
-  io.ahead := Mux(isAnsweredNow, outstanding - 1.U, outstanding)
-  io.noneAhead := Mux(isAnsweredNow, outstanding === 1.U, outstanding === 0.U)
-  io.ready := issued.io.ready && answered.io.ready
+  io.asked := asked.last
+  io.ahead := Mux(io.answersAsked, outstanding - 1.U, outstanding)
+  io.noneAhead := Mux(io.answersAsked, outstanding === 1.U, outstanding === 0.U)
+  io.ready := RegNext(issued.io.ready && answered.io.ready, false.B)
 }
 
 object SameIdTracker {

@@ -35,6 +35,9 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
     /** The id answered in the last cycle. */
     val answered = Flipped(Valid(UInt(p.memory.idBits.W)))
 
+    /** It is the id of the beat that `ahead` is for. A register. */
+    val answersAsked = Output(Bool())
+
     /** A line of the id of memory's head is next in order. From registers and `noneAhead`. */
     val beforeMemory = Output(Bool())
     val offer = Valid(new Axi4ReadData(p.memory))
@@ -85,7 +88,7 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   private val (ofHead, ofOffer) = (RegNext(headMatch.head), RegNext(ids.equal(io.offer.bits.id)))
   private val forward = known & Mux(memoryAnswered, ofHead, OneHot.onlyIf(lineLeft, ofOffer))
   // The ids of the last cycles' beats. The oldest is looked up in this cycle.
-  private val asked = Seq.iterate(TelemetryLineBuffer.idOf(io.beat), SameIdTracker.latency + 1)(one =>
+  private val asked = Seq.iterate(TelemetryLineBuffer.idOf(beat), SameIdTracker.latency)(one =>
     RegNext(one, 0.U.asTypeOf(one))
   )
   private val looksUp = asked.last.valid
@@ -192,6 +195,14 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   // all other slots as of two cycles ago. A slot that is looked up in this cycle counts at once.
   private def isNextHead(one: Valid[UInt]): Bool = one.valid && io.memory.next(one.bits)
   private val looksUpIt = RegNext(isNextHead(asked.init.last), false.B)
+  // Whether an answer is of the next look-up's id.
+  private val headIsAsked = RegNext(isNextHead(asked.init.init.last), false.B)
+  private val offerIsAsked = io.offer.bits.id === asked.init.last.bits
+  io.answersAsked := RegNext((io.memoryAnswers && headIsAsked) || (io.taken && offerIsAsked), false.B)
+  assert(
+    !looksUp || io.answersAsked === (io.answered.valid && io.answered.bits === asked.last.bits),
+    "an answer counts for another id's look-up"
+  )
   private val lookedUp1 = RegNext(isNextHead(asked.last), false.B)
   private val (lookedUpNext, lookedUpSecond) = (RegNext(io.noneAhead), RegNext(io.ahead === 1.U))
   private val memoryAnsweredIt = io.memoryAnswers && io.memory.isSecond(io.memory.head)

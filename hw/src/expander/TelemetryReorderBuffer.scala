@@ -29,6 +29,8 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
       * reports up to this cycle.
       */
     val ahead = Input(UInt(aheadBits.W))
+
+    /** `ahead` is zero. */
     val noneAhead = Input(Bool())
 
     /** Lines from the engine, in the order of the `Okay` beats, at least four cycles after the beat. */
@@ -49,6 +51,9 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
     /** A read of this id was answered in the last cycle, by memory or by a line. */
     val answered = Valid(UInt(p.memory.idBits.W))
 
+    /** It is the id of the beat that `ahead` is for. */
+    val answersAsked = Output(Bool())
+
     /** Faults, with the line's id if known, and injections, per memory of [[TelemetryReorderBuffer.memories]]. */
     val faults = Output(Vec(TelemetryReorderBuffer.memories.length, new FaultReport(p.memory.idBits, p.faultLineBits)))
     val inject = Flipped(Vec(TelemetryReorderBuffer.memories.length, Valid(Bool())))
@@ -68,6 +73,7 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   buffer.io.noneAhead := io.noneAhead
   buffer.io.line := io.line
   buffer.io.answered := answered
+  io.answersAsked := buffer.io.answersAsked
   io.faults := buffer.io.faults
   buffer.io.inject := io.inject
 

@@ -48,8 +48,8 @@ private class OutgoingResponse(p: FlatParams) extends Bundle {
   * beats.
   *
   * Latency: a read response that is next in order passes in the same cycle if no other is on its way to the output.
-  * Otherwise it is stored and takes five cycles from the cycle in which it is next. A write response takes two. No
-  * request may be answered within three cycles of its acceptance. Throughput: a read and a write response per cycle. A
+  * Otherwise it is stored and takes five cycles from the cycle in which it is next, six if the one before it passed. A
+  * write response takes two. No request may be answered within three cycles of its acceptance. Throughput: a read and a write response per cycle. A
   * flipped bit in a stored response is corrected; an uncorrectable response is poisoned.
   */
 class HostResponses(p: FlatParams) extends Module {
@@ -203,8 +203,8 @@ class HostResponses(p: FlatParams) extends Module {
   // A request that has left frees its number.
   used := (used & ~readOrder.io.leaves & ~writeOrder.io.leaves) | accepts
   private def errors(of: UInt, found: UInt, resp: UInt): UInt = {
-    val inherited =
-      OneHot.onlyIf(writeOrder.io.next.fire && !responds && (of & written).orR, writeOrder.io.follower.get)
+    val handsOn = io.b.ready && (of & written & ~lastBeats).orR
+    val inherited = OneHot.onlyIf(handsOn, writeOrder.io.follower.get)
     (of & ~accepted) | found | inherited | OneHot.onlyIf(io.answer.bits.resp === resp, arrives)
   }
   failed := errors(failed, io.writes.failed, Axi4.Resp.SlvErr.U)

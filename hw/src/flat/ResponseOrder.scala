@@ -10,8 +10,8 @@ import chisel3.util._
   * formed when the last one is chosen, so none starves. If the batch is empty, the follower of the request that leaves is
   * next, so the responses of a single id leave one per cycle too.
   *
-  * Latency: from `done`, or from the leaving of the request before, two cycles to `next`; one for a follower that is
-  * done, if no other request waits.
+  * Latency: from `done`, or from the leaving of the request before, two cycles to `next`, three if that one passed; one
+  * for a follower that is done, if no other request waits.
   *
   * @param passing a request may also leave when its answer arrives, past `next`, if its turn has come and `next` is
   *                empty
@@ -34,7 +34,7 @@ class ResponseOrder(entries: Int, passing: Boolean) extends Module {
     /** Requests that must not be chosen yet, although they are done. */
     val withheld = Input(UInt(entries.W))
 
-    /** A mask of one request, so that users look up its bits without decoding a number. */
+    /** A mask of one request, so that users look up its bits without decoding a number; no bit if there is none. */
     val next = Decoupled(UInt(entries.W))
 
     /** Number of the request at `next`. */
@@ -72,7 +72,8 @@ class ResponseOrder(entries: Int, passing: Boolean) extends Module {
   leaving.bits := number
   private val behind = waits & predecessors.equal(number)
   io.follower.foreach(_ := behind)
-  private val released = WireInit(OneHot.onlyIf(io.next.fire, behind))
+  private val behindNext = OneHot.onlyIf(io.next.fire, behind)
+  private val released = WireInit(behindNext)
   for (arrival <- io.arrival) {
     arrival.inTurn := !waits(arrival.request)
     when(!valid) {
@@ -83,6 +84,7 @@ class ResponseOrder(entries: Int, passing: Boolean) extends Module {
     }
     assert(!(arrival.leaves && valid), "a response passes one whose turn it is")
   }
+  assert(valid || !nextMask.orR, "a response without a turn")
 
   private val advances = io.next.ready || !valid
   private val chosen = batch.orR
@@ -95,9 +97,10 @@ class ResponseOrder(entries: Int, passing: Boolean) extends Module {
     followingNumber := OneHot.number(follower, entries)
     nextMask := Mux(chosen, batch & ~above, follower)
   }
-  // The next batch; what is at `next` is done until a cycle later.
+  // The next batch; what is at `next` is done until a cycle later. That an arrival passes is known late, so its follower
+  // comes a cycle later, too.
   private val follows = OneHot.onlyIf(advances && !chosen, follower)
-  private val inTurn = ~waits | released
+  private val inTurn = ~waits | behindNext
   private val ready = ((done & ~nextMask & ~batch & ~follows) | io.done) & inTurn & ~io.withheld
   when(!chosen || (advances && !OneHot.several(batch, entries))) { batch := ready }
     .elsewhen(advances) { batch := batch & above }

@@ -84,6 +84,7 @@ class ResponseTraffic(dut: TelemetryReorderBuffer, p: ExpanderParams, load: Load
     val answer = leaving.filter(_ => taken)
     dut.io.answered.valid.expect(answered.nonEmpty)
     answered.foreach(dut.io.answered.bits.expect(_))
+    found.foreach(read => dut.io.answersAsked.expect(answered.contains(read.id)))
     for (id <- answer) {
       if (!reads.first(id).get.memory || late.isEmpty) run = 0 else run += 1
       assert(run <= p.memoryRun, "memory passes a line again and again")

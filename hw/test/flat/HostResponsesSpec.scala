@@ -189,7 +189,7 @@ class HostResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
     driver
   }
 
-  it should "pass a read response in its cycle, take five for a stored one that is next, and send one per cycle" in {
+  it should "pass a read response in its cycle, take six for a stored one behind it, and send one per cycle" in {
     test(new HostResponses(p)).withAnnotations(Seq(VerilatorBackendAnnotation)) { dut =>
       val pair = fill(dut, Seq(1, 1), write = false)
       val reads = pair.inFlight.toSeq
@@ -199,7 +199,7 @@ class HostResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
       val passed = pair.cycle
       pair.step()
       pair.drain()
-      assert(pair.leftAt.map(_._2) == Seq(passed, passed + 6))
+      assert(pair.leftAt.map(_._2) == Seq(passed, passed + 7))
 
       val single = fill(dut, Seq(0), write = true)
       val finished = single.cycle
