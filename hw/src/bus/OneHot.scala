@@ -54,10 +54,6 @@ object OneHot {
     folded(mask(width - 1, 0), 0.U(width.W), width).asBool
   }
 
-  /** The lowest set bit within `from`, or the lowest of all if there is none: round-robin. */
-  def firstFrom(mask: UInt, from: UInt, width: Int): UInt =
-    Mux((mask & from).orR, first(mask & from, width), first(mask, width))
-
   /** `mask` if the condition holds, otherwise no bit. */
   def onlyIf(condition: Bool, mask: UInt): UInt = Mux(condition, mask, 0.U)
 }

@@ -178,7 +178,7 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   private val uncorrectable = mask
   private val poisoned = uncorrectable | OneHot.onlyIf(io.uncorrectable, entered)
   uncorrectable := poisoned & ~enters
-  private val leaving = TelemetryBeat(p, ids.at(offerNumber), answers.at(offerNumber))
+  private val leaving = TelemetryBeat(p, ids(offer), answers(offer))
   io.offer.valid := offered
   io.offer.bits.id := leaving.id
   io.offer.bits.data := data.io.data

@@ -128,13 +128,18 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   private val isSoon = RegInit(0.U(groups.W))
   private def of(word: UInt, g: Int) = word((g + 1) * size - 1, g * size)
   private val tailGroup = VecInit.tabulate(groups)(of(atTail, _).orR).asUInt
-  private val oldGroups = Reg(UInt(groups.W))
-  oldGroups := tailGroup | OneHot.above(tailGroup, groups)
+  // By group, those that are older: the ring's oldest slots are in the tail's group and those above it.
+  private val older = Seq.tabulate(groups)(g =>
+    RegNext(VecInit.tabulate(groups) { h =>
+      if (h > g) tailGroup(h, g + 1).orR else if (h < g) !tailGroup(g, h + 1).orR else false.B
+    }.asUInt)
+  )
+  private def oldest(of: UInt, g: Int): Bool = of(g) && !(of & older(g)).orR
   private val enough = credits > ReadPrefetchBuffer.reserved.U
   private val pick = credits =/= 0.U && (isNext.orR || (enough && isSoon.orR))
-  private val pickedGroup =
-    Mux(isNext.orR, OneHot.firstFrom(isNext, oldGroups, groups), OneHot.firstFrom(isSoon, oldGroups, groups))
-  private val from = OneHot.onlyIf(pick, pickedGroup)
+  private val from = VecInit.tabulate(groups) { g =>
+    credits =/= 0.U && (oldest(isNext, g) || (enough && !isNext.orR && oldest(isSoon, g)))
+  }.asUInt
   private val picks = VecInit.tabulate(groups)(g => Fill(size, from(g))).asUInt & candidate
   // A candidate stays until it is picked, or another is next in order and it is not. By group: whether the candidate is
   // next in order, whether there is one, its slot. Whether it was picked is known late.

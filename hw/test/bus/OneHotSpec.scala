@@ -11,13 +11,11 @@ class OneHotSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   private class Functions(width: Int) extends Module {
     val mask = IO(Input(UInt(width.W)))
-    val from = IO(Input(UInt(width.W)))
-    val above, first, firstFrom = IO(Output(UInt(width.W)))
+    val above, first = IO(Output(UInt(width.W)))
     val number = IO(Output(UInt(log2Ceil(width).max(1).W)))
     val several = IO(Output(Bool()))
     above := OneHot.above(mask, width)
     first := OneHot.first(mask, width)
-    firstFrom := OneHot.firstFrom(mask, from, width)
     number := OneHot.number(OneHot.first(mask, width), width)
     several := OneHot.several(mask, width)
   }
@@ -34,13 +32,10 @@ class OneHotSpec extends AnyFlatSpec with ChiselScalatestTester {
           if (width <= 8) (BigInt(0) until all)
           else Seq.fill(300)(BigInt(width, random) & BigInt(width, random) & BigInt(width, random))
         for (mask <- masks) {
-          val from = BigInt(width, random)
           dut.mask.poke(mask)
-          dut.from.poke(from)
           val one = lowest(mask)
           dut.first.expect(one)
           dut.above.expect(if (one == 0) BigInt(0) else all - 2 * one)
-          dut.firstFrom.expect(if ((mask & from) == 0) one else lowest(mask & from))
           dut.number.expect(BigInt(mask.lowestSetBit.max(0)))
           dut.several.expect(mask.bitCount > 1)
         }
