@@ -42,7 +42,7 @@ def test_no_operation_is_forgotten(lists: Path, tmp_path: Path) -> None:
 
 ALLOCATOR = {
     "an MSHR is free while a request waits for it": (r"io_idle & ~undecided", "io_idle"),
-    "an MSHR is free while it is shared": (r"(~undecided) & ~joins\)", r"\1)"),
+    "an MSHR is free while it is shared": (r"(~undecided) & ~shares\)", r"\1)"),
     "sets are told apart by all bits but one": (
         r" & \(planes_6 \^ ~\{4\{io_next_bits\[6\]\}\}\)",
         "",

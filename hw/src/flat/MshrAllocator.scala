@@ -88,22 +88,23 @@ class MshrAllocator(p: FlatParams) extends Module {
   // An empty `free` allocates nothing, so its users need not wait for `ready`.
   private val needsOne = io.allocate.valid && !io.grant.shared
   private val allocates = OneHot.onlyIf(needsOne, free)
-  private val joins = allocates | OneHot.onlyIf(io.allocate.valid && canShare, matching)
+  private val shares = OneHot.onlyIf(io.allocate.valid && canShare, matching)
+  private val joins = allocates | shares
   when(needsOne || !anyFree) {
     val others = ~(used | free)
     free := OneHot.first(others, mshrs)
     anyFree := others.orR
   }
   private val lastDecided =
-    OneHot.onlyIf(io.decided.valid && youngest(io.decided.bits.mshr) === io.decided.bits.request, io.decided.bits.mshr)
+    OneHot.onlyIf(io.decided.valid, io.decided.bits.mshr & youngest.equal(io.decided.bits.request))
   nearIndices.write(allocates -> io.allocate.bits.nearIndex)
   youngest.write(joins -> io.allocate.bits.request)
   undecided := (undecided & ~lastDecided) | joins
   readsOnly := (readsOnly & ~io.opAdded) | allocates
   io.readsOnly := readsOnly
   skipLookup := (skipLookup & ~allocates) | OneHot.onlyIf(io.allocate.bits.skipLookup, allocates)
-  // An MSHR that a request joins in this cycle stays allocated.
-  private val stays = used & ~(io.idle & ~undecided & ~joins)
+  // An MSHR that a request shares in this cycle stays allocated.
+  private val stays = used & ~(io.idle & ~undecided & ~shares)
   used := stays | allocates
   // The set may be the one of the request before it.
   private val follows = io.next.valid && io.next.bits === io.allocate.bits.nearIndex
