@@ -46,7 +46,7 @@ object MemoryHead {
 /** Which slots hold the id of the head of memory's responses. The match is made while the response arrives, so the
   * result comes from registers when the response is the head.
   *
-  * @param enters slots that take `id` in this cycle
+  * @param enters slots that take `id` in this cycle, or that took it before and are matched from now on
   */
 class HeadIdMatch(ids: BitSlicedCam, slots: Int, memory: MemoryHead, enters: UInt, id: UInt) {
   private val second = Reg(UInt(slots.W))

@@ -80,17 +80,18 @@ class TelemetryLineBuffer(p: ExpanderParams) extends Module {
   ids.next(0.U, enters, beat.bits.id)
   answers.next(0.U, enters, beat.bits.answer)
 
-  // A response moves the reads of its id forward by one. Whose response it is is known late in the cycle, so the ring is
-  // updated in the next. By then it is known which slots have the id of memory's head, and that of the offered line.
-  private val headMatch = new HeadIdMatch(ids, slots, io.memory, enters, beat.bits.id)
-  private val memoryAnswered = RegNext(io.memoryAnswers, false.B)
-  private val lineLeft = RegNext(io.taken, false.B)
-  private val (ofHead, ofOffer) = (RegNext(headMatch.head), RegNext(ids.equal(io.offer.bits.id)))
-  private val forward = known & Mux(memoryAnswered, ofHead, OneHot.onlyIf(lineLeft, ofOffer))
   // The ids of the last cycles' beats. The oldest is looked up in this cycle.
   private val asked = Seq.iterate(TelemetryLineBuffer.idOf(beat), SameIdTracker.latency)(one =>
     RegNext(one, 0.U.asTypeOf(one))
   )
+  // A response moves the reads of its id forward by one. Whose response it is is known late in the cycle, so the ring is
+  // updated in the next. By then it is known which slots have the id of memory's head, and that of the offered line.
+  // A slot is matched from its next cycle on, long before it is looked up.
+  private val headMatch = new HeadIdMatch(ids, slots, io.memory, RegNext(enters, 0.U), asked(1).bits)
+  private val memoryAnswered = RegNext(io.memoryAnswers, false.B)
+  private val lineLeft = RegNext(io.taken, false.B)
+  private val (ofHead, ofOffer) = (RegNext(headMatch.head), RegNext(ids.equal(io.offer.bits.id)))
+  private val forward = known & Mux(memoryAnswered, ofHead, OneHot.onlyIf(lineLeft, ofOffer))
   private val looksUp = asked.last.valid
   private val lookedUp = OneHot.onlyIf(looksUp, UIntToOH(ShiftRegister(tail, SameIdTracker.latency), slots))
   ahead.next(forward, lookedUp, io.ahead)
