@@ -104,13 +104,13 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   writeSink.io.acknowledged := io.acknowledged
 
   // Read data of memory and telemetry.
-  private val order = Module(new SameIdTracker(p.memory.idBits, p.readsInFlight))
+  private val order = Module(new SameIdTracker(p.memory.idBits, p.readsInFlight, early = true))
   private val outstanding = RegInit(0.U((log2Ceil(p.readsInFlight) + 1).W))
   private val telemetry = Module(new TelemetryReorderBuffer(p))
   order.io.issue := arbiter.io.issue
   order.io.counts := true.B
   order.io.answer := telemetry.io.answered
-  order.io.answersAsked := telemetry.io.answersAsked
+  order.io.answersAsked.get := telemetry.io.answersAsked
   outstanding := outstanding + arbiter.io.issue.valid - telemetry.io.answered.valid
   arbiter.io.readable := order.io.ready && !draining && !outstanding(log2Ceil(p.readsInFlight))
   arbiter.io.available := telemetry.io.available

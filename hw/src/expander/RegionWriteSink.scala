@@ -196,7 +196,6 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
   order.io.issue.bits := Mux(io.granted.valid, io.granted.bits, io.region.bits.id)
   order.io.counts := io.granted.valid
   order.io.answer := answered
-  order.io.answersAsked := answered.valid && answered.bits === order.io.asked
   io.faults := VecInit(order.io.fault, plans.io.fault, lines.io.fault)
   for ((arm, from) <- Seq(order.io.inject, plans.io.inject, lines.io.inject).zip(io.inject)) arm := from
   io.planId := plan.write.id

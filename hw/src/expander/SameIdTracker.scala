@@ -10,12 +10,12 @@ import chisel3.util._
   * It is the difference of two counters per id: requests issued and requests answered.
   *
   * Latency: [[SameIdTracker.latency]] cycles from `issue` to `ahead`, which includes the responses up to the cycle in
-  * which it appears: `asked` is the request's id then, and whoever knows early whether `answer` has it says so. A request
-  * must not be answered before the cycle in which it is issued.
+  * which it appears. A request must not be answered before the cycle in which it is issued.
   *
   * @param inFlight most outstanding requests, a power of two
+  * @param early    whether `answer` has the id that is looked up is known before, from a register
   */
-class SameIdTracker(idBits: Int, inFlight: Int) extends Module {
+class SameIdTracker(idBits: Int, inFlight: Int, early: Boolean = false) extends Module {
   private val countBits = log2Ceil(inFlight) + 1
   val io = IO(new Bundle {
 
@@ -27,9 +27,8 @@ class SameIdTracker(idBits: Int, inFlight: Int) extends Module {
     val counts = Input(Bool())
     val answer = Flipped(Valid(UInt(idBits.W)))
 
-    /** Id of the request that `ahead` is for; whether `answer` is valid and of this id. */
-    val asked = Output(UInt(idBits.W))
-    val answersAsked = Input(Bool())
+    /** `answer` is valid and of the id of the request that `ahead` is for. */
+    val answersAsked = Option.when(early)(Input(Bool()))
     val ahead = Output(UInt(countBits.W))
 
     /** `ahead` is zero. */
@@ -61,9 +60,9 @@ class SameIdTracker(idBits: Int, inFlight: Int) extends Module {
   private val (before, gone) = (issued.io.before, answered.io.count.get + since)
   // The response of a cycle comes late in it, so both differences are ready.
   private val outstanding = RegNext(Mux(isAnswered(asked(counted)), before + ~gone, before - gone))
-  io.asked := asked.last
-  io.ahead := Mux(io.answersAsked, outstanding - 1.U, outstanding)
-  io.noneAhead := Mux(io.answersAsked, outstanding === 1.U, outstanding === 0.U)
+  private val isAnsweredNow = io.answersAsked.getOrElse(isAnswered(asked.last))
+  io.ahead := Mux(isAnsweredNow, outstanding - 1.U, outstanding)
+  io.noneAhead := Mux(isAnsweredNow, outstanding === 1.U, outstanding === 0.U)
   io.ready := RegNext(issued.io.ready && answered.io.ready, false.B)
 }
 

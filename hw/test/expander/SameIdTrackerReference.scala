@@ -28,7 +28,6 @@ class SameIdTrackerReference(idBits: Int, inFlight: Int) extends Module {
   private val answered = io.answer.valid && outstanding(io.answer.bits) =/= 0.U
   order.io.answer.valid := answered
   order.io.answer.bits := io.answer.bits
-  order.io.answersAsked := answered && io.answer.bits === order.io.asked
   for ((count, id) <- outstanding.zipWithIndex) {
     val issued = order.io.issue.valid && io.counts && io.issue.bits === id.U
     count := count + issued - (answered && io.answer.bits === id.U)
