@@ -125,7 +125,8 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   // A response that matches no read is dropped; it may belong to a request from before a reset that memory did not
   // share.
   private val outstandingAtMemory = RegInit(0.U((log2Ceil(p.readsInFlight) + 1).W)) // outstanding reads at memory
-  outstandingAtMemory := outstandingAtMemory + arbiter.io.memoryRead.fire - (telemetry.io.passed && telemetry.io.out.bits.beat.last)
+  private val memoryAnswered = telemetry.io.passed && telemetry.io.out.bits.beat.last
+  outstandingAtMemory := outstandingAtMemory + arbiter.io.memoryRead.fire - memoryAnswered
   telemetry.io.expected := outstandingAtMemory =/= 0.U
 
   private def failed(resp: UInt): Bool = resp(1)

@@ -41,18 +41,19 @@ class ReadResponseSlice(p: ExpanderParams) extends Module {
     val in = Flipped(Decoupled(new ReadResponse(p)))
     val out = Decoupled(new Axi4ReadData(p.memory))
   })
-  private val valid, skidValid = RegInit(false.B)
+  private val valid, skidValid, full = RegInit(false.B)
   private val response = Reg(new ReadResponse(p))
-  // Holds the response that could not leave when the next one came.
+  // Holds the response that was accepted before `response`, if that one could not leave.
   private val skid = Reg(new Axi4ReadData(p.memory))
 
-  io.in.ready := !skidValid
+  io.in.ready := !full
   io.out.valid := valid || skidValid
   io.out.bits := Mux(skidValid, skid, response.selected)
-  when(io.in.ready) {
+  full := !io.out.ready && (full || (io.in.valid && io.out.valid))
+  when(!full) {
     valid := io.in.valid
     response := io.in.bits
-    when(valid) { skid := response.selected }
-    skidValid := valid && !io.out.ready
-  }.elsewhen(io.out.ready) { skidValid := false.B }
+  }
+  skidValid := !io.out.ready && io.out.valid
+  when(valid && !skidValid) { skid := response.selected }
 }

@@ -27,7 +27,7 @@ class SameIdTracker(idBits: Int, inFlight: Int, early: Boolean = false) extends 
     val counts = Input(Bool())
     val answer = Flipped(Valid(UInt(idBits.W)))
 
-    /** `answer` is valid and of the id of the request that `ahead` is for. */
+    /** `answer` is valid and of the id of the request that `ahead` is for. Right for requests whose `ahead` is used. */
     val answersAsked = Option.when(early)(Input(Bool()))
     val ahead = Output(UInt(countBits.W))
 

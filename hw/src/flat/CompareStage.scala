@@ -4,8 +4,8 @@ package anemone.flat
 import chisel3._
 import chisel3.util._
 
-/** Holds a request for the cycle in which its set is compared with those of the MSHRs in use. If none is in use, it
-  * passes at once.
+/** A request's set is compared with those of the MSHRs in use as it enters, and the result is there a cycle later, with
+  * the request. If no MSHR is in use, the request passes at once.
   *
   * Latency: one cycle, or none with `passes`. Throughput: one request per cycle. `in.ready` and `out.valid` are
   * combinational.
@@ -18,7 +18,7 @@ class CompareStage[T <: Data](gen: T) extends Module {
     /** No MSHR is in use. */
     val passes = Input(Bool())
 
-    /** The request at `in` is compared in this cycle, and is at `out` from the next on. */
+    /** The request enters: it is to be compared in this cycle, and is at `out` from the next on. */
     val compares = Output(Bool())
   })
   private val held = RegInit(false.B)

@@ -20,8 +20,8 @@ import chisel3.util._
   * Ports: AXI4 from the host, to near and to far. `reset` is a warm reset and keeps every line; `powerOn`, asserted
   * together with `reset`, starts with empty memories. After `powerOn` ends, only the policy in `config` may change.
   *
-  * Latency: a read hit adds [[FlatMemory.hitLatency]] cycles to near's latency, or [[FlatMemory.busyHitLatency]] if other
-  * requests are in flight. Throughput: one request per cycle.
+  * Latency: a read hit adds [[FlatMemory.hitLatency]] cycles to near's latency, or [[FlatMemory.busyHitLatency]] while an
+  * MSHR is in use. Throughput: one request per cycle.
   */
 class FlatMemory(p: FlatParams) extends Module {
   val powerOn = IO(Input(Bool()))
@@ -370,6 +370,8 @@ object FlatMemory {
   /** Cycles that a read hit adds to near's latency, from AR to R. */
   val hitLatency: Int = 7
 
-  /** The same while MSHRs are in use, with which its set is compared first. */
+  /** The same while an MSHR is in use: for another request, or for a swap that is still being written. Its set is then
+    * compared first.
+    */
   val busyHitLatency: Int = hitLatency + 1
 }

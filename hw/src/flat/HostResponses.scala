@@ -49,8 +49,8 @@ private class OutgoingResponse(p: FlatParams) extends Bundle {
   *
   * Latency: a read response that is next in order passes in the same cycle if no other is on its way to the output.
   * Otherwise it is stored and takes five cycles from the cycle in which it is next, six if the one before it passed. A
-  * write response takes two. No request may be answered within three cycles of its acceptance. Throughput: a read and a write response per cycle. A
-  * flipped bit in a stored response is corrected; an uncorrectable response is poisoned.
+  * write response takes two. No request may be answered within three cycles of its acceptance. Throughput: a read and a
+  * write response per cycle. A flipped bit in a stored response is corrected; an uncorrectable response is poisoned.
   */
 class HostResponses(p: FlatParams) extends Module {
   import HostResponses._

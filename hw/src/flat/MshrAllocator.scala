@@ -31,14 +31,14 @@ class MshrGrant(p: FlatParams) extends Bundle {
   * are named by one-hot masks except where a field is a number.
   *
   * Cycles: 0 compare the set with those of all MSHRs; 1 grant. A request may skip the first if no MSHR is in use. `grant`
-  * is combinational. A warm reset keeps the MSHRs in `kept`, because they have lines to write.
+  * comes from registers. A warm reset keeps the MSHRs in `kept`, because they have lines to write.
   */
 class MshrAllocator(p: FlatParams) extends Module {
   private val mshrs = p.mshrs
   val io = IO(new Bundle {
     val powerOn = Input(Bool())
 
-    /** Set of the request that is at `allocate` from the next cycle on, until it is granted. */
+    /** Set of the request that is at `allocate` from the next cycle on, until it is granted or goes without an MSHR. */
     val next = Flipped(Valid(UInt(p.nearIndexBits.W)))
     val allocate = Flipped(Decoupled(new MshrRequest(p)))
     val grant = Output(new MshrGrant(p))

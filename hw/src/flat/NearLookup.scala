@@ -40,15 +40,15 @@ class Lookup(p: FlatParams) extends Bundle {
   *
   * A write to a dedicated line skips the near read, and its MSHR is not shared until the line is written.
   *
-  * Latency: the near read is issued in the cycle after the request, in which its set is compared, or at once if no MSHR
-  * is in use ([[CompareStage]]). The lookup appears four cycles after the near read, as near's response does at the
+  * Latency: the near read is issued in the cycle after the request's set was compared, or at once if no MSHR is in use
+  * ([[CompareStage]]). The lookup appears four cycles after the near read, as near's response does at the
   * earliest if near takes two. Near responds in request order because all these reads have one id.
   */
 class NearLookup(p: FlatParams) extends Module {
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(new MappedRequest(p)))
 
-    /** Set of the next request to allocate for; no MSHR is in use. */
+    /** Set of the next request, even if that is outside and allocates nothing; no MSHR is in use. */
     val next = Valid(UInt(p.nearIndexBits.W))
     val noneUsed = Input(Bool())
     val allocate = Decoupled(new MshrRequest(p))

@@ -98,11 +98,12 @@ class ResponseOrder(entries: Int, passing: Boolean) extends Module {
     nextMask := Mux(chosen, batch & ~above, follower)
   }
   // The next batch; what is at `next` is done until a cycle later. That an arrival passes is known late, so its follower
-  // comes a cycle later, too.
+  // joins a batch one cycle later than others.
   private val inTurn = ~waits | behindNext
-  private val ready = ((done & ~nextMask & ~batch) | io.done) & inTurn & ~io.withheld
-  when(!chosen) { batch := ready & ~OneHot.onlyIf(advances, follower) }
-    .elsewhen(advances) { batch := Mux(OneHot.several(batch, entries), batch & above, ready) }
+  private val follows = OneHot.onlyIf(advances && !chosen, follower)
+  private val ready = ((done & ~nextMask & ~batch & ~follows) | io.done) & inTurn & ~io.withheld
+  when(!chosen || (advances && !OneHot.several(batch, entries))) { batch := ready }
+    .elsewhen(advances) { batch := batch & above }
 
   private val left = RegNext(leaving, 0.U.asTypeOf(leaving))
   private def leavesFirst(one: Valid[UInt]): Bool =
