@@ -47,10 +47,13 @@ def _ltp(folder: Path, name: str) -> str:
     )
 
 
-def by_unit(design: rtl.Design, files: list[Path], work: Path = WORK) -> ByUnit:
+def by_unit(
+    design: rtl.Design, files: list[Path], pipeline: list[Path], work: Path = WORK
+) -> ByUnit:
     """Every module mapped by itself.
 
-    The pipeline is then joined, for the paths from one of its units to another.
+    The units of a pipeline are then joined, for the paths from one to another. `pipeline` are its
+    files: it has a run of its own, since a mapping also depends on what else a run has read.
     """
     folder = (work / design.name).relative_to(ROOT)
     script = (
@@ -58,10 +61,14 @@ def by_unit(design: rtl.Design, files: list[Path], work: Path = WORK) -> ByUnit:
         f"{MAP} -top {design.module} -noflatten\n"
         f"write_json {folder}/units.json\n"
         f"{_ltp(folder, 'units')}"
-        f"hierarchy -top TelemetryPipeline\n{JOIN}"
-        f"{_ltp(folder, 'pipeline')}"
     )
     yosys("agilex", script, ROOT / folder / "units")
+    script = (
+        f"{rtl.read(pipeline)}\n"
+        f"{MAP} -top TelemetryPipeline -noflatten\n"
+        f"{JOIN}{_ltp(folder, 'pipeline')}"
+    )
+    yosys("agilex", script, ROOT / folder / "pipeline")
     levels = _levels(ROOT / folder, "units")
     levels["whole pipeline"] = _levels(ROOT / folder, "pipeline")["TelemetryPipeline"]
     return ByUnit(Netlist(ROOT / folder / "units.json", design.module), levels)

@@ -69,6 +69,10 @@ def _fed(found: agilex.ByUnit, units: list[str]) -> dict:
     return {unit: dict(found.netlist.fed(unit).most_common(8)) for unit in units}
 
 
+def _pipeline(files: list[Path]) -> list[Path]:
+    return place.needed(files, "TelemetryPipeline")
+
+
 def small_inputs(work: Path = WORK) -> list[Path]:
     """The files that determine the result of `small`."""
     tools = ["agilex.py", "netlist.py", "rtl.py", "memory.sv.template", "tools/agilex.lock"]
@@ -87,7 +91,7 @@ def small(work: Path = WORK, channel: bool = True) -> dict:
     channel: also the longest path of a whole channel, for which it is mapped once more.
     """
     files = emit(SMALL, work)
-    found = agilex.by_unit(SMALL, files, work)
+    found = agilex.by_unit(SMALL, files, _pipeline(files), work)
     units = _units(found)
     if channel:
         needed = place.needed(files, "MemoryChannel")
@@ -141,11 +145,12 @@ def everything() -> dict:
         with step(f"{name}, as one"):
             result["total"][name] = measure().total().as_dict()
     with step("expander, unit by unit (minutes)"):
-        found = agilex.by_unit(EXPANDER, expander)
+        found = agilex.by_unit(EXPANDER, expander, _pipeline(expander))
     result["total"]["expander"] = found.netlist.total().as_dict()
     result["units"] = _units(found)
     with step("flat memory mode, unit by unit (minutes)"):
-        agilex.by_unit(place.TIERED, emit(place.TIERED))
+        both = emit(place.TIERED)
+        agilex.by_unit(place.TIERED, both, _pipeline(both))
     for unit in ("FlatMemory", "TieredMemory", "EventReadSequencer"):
         netlist = Netlist(WORK / place.TIERED.name / "units.json", unit)
         result["total"][unit] = netlist.total().as_dict()
