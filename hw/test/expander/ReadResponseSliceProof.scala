@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.Axi4Params
+import anemone.bus.{Axi4Params, SliceOrder}
 import anemone.nemo.NemoParams
 import chisel3._
 import chiseltest._
@@ -16,17 +16,8 @@ class ReadResponseOrder(p: ExpanderParams) extends Module {
   val io = IO(chiselTypeOf(slice.io))
   slice.io <> io
 
-  private val inside = RegInit(0.U(3.W))
-  inside := inside + io.in.fire - io.out.fire
-  assert(inside <= 2.U)
-  assert(io.out.valid === (inside =/= 0.U), "a response is on its way for more than a cycle, or came from nowhere")
-  assert(io.in.ready || inside === 2.U, "no room where there is some")
-
-  // Responses are numbered as they enter; odd ones are lines. The data of the other source are the inverse.
-  private val bits = p.memory.idBits
-  private val next, expected = RegInit(0.U(bits.W))
-  when(io.in.fire) { next := next + 1.U }
-  when(io.out.fire) { expected := expected + 1.U }
+  // Odd responses are lines. The data of the other source are the inverse.
+  private val (next, expected) = SliceOrder(io.in, io.out, p.memory.idBits)
   private def data(number: UInt): UInt = number.asSInt.pad(p.memory.dataBits + 1).asUInt
   assume(io.in.bits.beat.id === next && io.in.bits.isLine === next(0))
   assume(io.in.bits.memoryData === Mux(next(0), ~data(next), data(next)))
