@@ -13,18 +13,24 @@ import org.scalatest.flatspec.AnyFlatSpec
   */
 class ReadResponseOrder(p: ExpanderParams) extends Module {
   private val slice = Module(new ReadResponseSlice(p))
-  val io = IO(chiselTypeOf(slice.io))
-  slice.io <> io
+  private val (in, out) = (slice.io.in, slice.io.out)
+  val valid, ready = IO(Input(Bool()))
+  in.valid := valid
+  out.ready := ready
 
   // Odd responses are lines. The data of the other source are the inverse.
-  private val (next, expected) = SliceOrder(io.in, io.out, p.memory.idBits)
+  private val (next, expected) = SliceOrder(in, out, p.memory.idBits)
   private def data(number: UInt): UInt = number.asSInt.pad(p.memory.dataBits + 1).asUInt
-  assume(io.in.bits.beat.id === next && io.in.bits.isLine === next(0))
-  assume(io.in.bits.memoryData === Mux(next(0), ~data(next), data(next)))
-  assume(io.in.bits.lineData === Mux(next(0), data(next), ~data(next)))
-  when(io.out.valid) {
-    assert(io.out.bits.id === expected, "responses out of order, or lost")
-    assert((io.out.bits.user ## io.out.bits.data) === data(expected), "a response has the other source's data")
+  in.bits.beat.id := next
+  in.bits.beat.last := next(1)
+  in.bits.beat.resp := next
+  in.bits.isLine := next(0)
+  in.bits.memoryData := Mux(next(0), ~data(next), data(next))
+  in.bits.lineData := Mux(next(0), data(next), ~data(next))
+  when(out.valid) {
+    assert(out.bits.id === expected, "responses out of order, or lost")
+    assert(out.bits.last === expected(1) && out.bits.resp === expected(1, 0), "a response has another's last or code")
+    assert((out.bits.user ## out.bits.data) === data(expected), "a response has the other source's data")
   }
 }
 
