@@ -85,11 +85,11 @@ class MshrAllocator(p: FlatParams) extends Module {
   private val canShare = !(matching & skipLookup).orR
   io.allocate.ready := Mux(io.grant.shared, canShare, anyFree)
 
-  // An empty `free` allocates nothing, so its users need not wait for `ready`.
+  // An empty `free` allocates nothing, so its users need not wait for `ready`. What only an MSHR in use has, `free` takes
+  // of every request: whether the request shares is known late, and drives few registers so.
   private val needsOne = io.allocate.valid && !io.grant.shared
   private val allocates = OneHot.onlyIf(needsOne, free)
   private val shares = OneHot.onlyIf(io.allocate.valid && canShare, matching)
-  private val joins = allocates | shares
   when(needsOne || !anyFree) {
     val others = ~(used | free)
     free := OneHot.first(others, mshrs)
@@ -97,12 +97,12 @@ class MshrAllocator(p: FlatParams) extends Module {
   }
   private val lastDecided =
     OneHot.onlyIf(io.decided.valid, io.decided.bits.mshr & youngest.equal(io.decided.bits.request))
-  nearIndices.write(allocates -> io.allocate.bits.nearIndex)
-  youngest.write(joins -> io.allocate.bits.request)
-  undecided := (undecided & ~lastDecided) | joins
-  readsOnly := (readsOnly & ~io.opAdded) | allocates
+  nearIndices.write(free -> io.allocate.bits.nearIndex)
+  youngest.write((free | shares) -> io.allocate.bits.request)
+  undecided := (undecided & ~lastDecided) | allocates | shares
+  readsOnly := (readsOnly & ~io.opAdded) | free
   io.readsOnly := readsOnly
-  skipLookup := (skipLookup & ~allocates) | OneHot.onlyIf(io.allocate.bits.skipLookup, allocates)
+  skipLookup := (skipLookup & ~free) | OneHot.onlyIf(io.allocate.bits.skipLookup, free)
   // An MSHR that a request shares in this cycle stays allocated.
   private val stays = used & ~(io.idle & ~undecided & ~shares)
   used := stays | allocates

@@ -14,17 +14,27 @@ class AddressField(val p: NemoParams, bits: Int, from: Int) extends Bundle {
   private val rest = (p.addressBits - from).max(0)
   val overflowMask = UInt(rest.W)
 
-  def value(address: UInt): UInt = (address >> shift).pad(bits)(bits - 1, 0) & mask
+  def value(address: UInt): UInt = AddressField.shifted(address, shift, bits) & mask
   def fits(address: UInt): Bool = if (rest == 0) true.B else !((address >> from) & overflowMask).orR
 }
 
 object AddressField {
 
+  /** The lowest `bits` bits of `word >> shift`, two bits of `shift` at a time. The highest come first, so what remains is
+    * narrower in every step.
+    */
+  private def shifted(word: UInt, shift: UInt, bits: Int): UInt =
+    Range(0, shift.getWidth, 2).foldRight(word) { (i, rest) =>
+      val by = shift((i + 1).min(shift.getWidth - 1), i) << i
+      val needed = bits + (1 << i) - 1
+      (rest >> by).pad(needed)(needed - 1, 0)
+    }
+
   /** Combinational. A shift of `addressBits` or more leaves an empty mask. */
   def apply(mask: UInt, shift: UInt, bits: Int, p: NemoParams): AddressField = {
     val field = Wire(new AddressField(p, bits, bits))
     field.shift := shift
-    field.mask := mask >> shift
+    field.mask := shifted(mask, shift, bits)
     field.overflowMask := overflow(mask, shift, bits, p)
     field
   }
@@ -33,7 +43,7 @@ object AddressField {
   def offset(mask: UInt, shift: UInt, hashes: Bool, p: NemoParams): AddressField = {
     val field = Wire(new AddressField(p, p.offsetBits, p.indexBits))
     field.shift := shift
-    field.mask := mask >> shift
+    field.mask := shifted(mask, shift, p.offsetBits)
     val ofHash = overflow(mask, shift, HashStage.bits, p) << (HashStage.bits - p.indexBits)
     field.overflowMask := Mux(hashes, ofHash, overflow(mask, shift, p.indexBits, p))
     field
