@@ -17,6 +17,9 @@ MAP = "synth_intel_alm -family cyclone10gx -noiopad -noclkbuf"
 LOGIC = "w:* t:MISTRAL_ALUT* t:MISTRAL_NOT"
 # The single-character ? leaves out MISTRAL_ALUT_ARITH, so a path ends where a carry chain begins.
 LOOKUPS = "w:* t:MISTRAL_ALUT? t:MISTRAL_NOT"
+# firtool writes the selection of a word by its number as a case statement, of which Yosys makes a
+# row of ANDs and ORs; this makes multiplexers of the wide ones.
+SELECT = "proc\nopt_expr\npmux2shiftx -min_choices 8\n"
 # Paths from one mapped module to another.
 JOIN = "setattr -mod -unset keep_hierarchy *\nflatten\n"
 
@@ -47,37 +50,40 @@ def _ltp(folder: Path, name: str) -> str:
     )
 
 
-def by_unit(
-    design: rtl.Design, files: list[Path], pipeline: list[Path], work: Path = WORK
-) -> ByUnit:
-    """Every module mapped by itself.
+def _read(files: list[Path], module: str) -> str:
+    return f"{rtl.read(files)}\nhierarchy -top {module}\n{SELECT}"
 
-    The units of a pipeline are then joined, for the paths from one to another. `pipeline` are its
-    files: it has a run of its own, since a mapping also depends on what else a run has read.
-    """
+
+def by_unit(design: rtl.Design, files: list[Path], work: Path = WORK) -> ByUnit:
+    """Every module mapped by itself."""
     folder = (work / design.name).relative_to(ROOT)
     script = (
-        f"{rtl.read(files)}\n"
+        f"{_read(files, design.module)}"
         f"{MAP} -top {design.module} -noflatten\n"
         f"write_json {folder}/units.json\n"
         f"{_ltp(folder, 'units')}"
     )
     yosys("agilex", script, ROOT / folder / "units")
-    script = (
-        f"{rtl.read(pipeline)}\n"
-        f"{MAP} -top TelemetryPipeline -noflatten\n"
-        f"{JOIN}{_ltp(folder, 'pipeline')}"
+    return ByUnit(
+        Netlist(ROOT / folder / "units.json", design.module), _levels(ROOT / folder, "units")
     )
-    yosys("agilex", script, ROOT / folder / "pipeline")
-    levels = _levels(ROOT / folder, "units")
-    levels["whole pipeline"] = _levels(ROOT / folder, "pipeline")["TelemetryPipeline"]
-    return ByUnit(Netlist(ROOT / folder / "units.json", design.module), levels)
+
+
+def joined(design: rtl.Design, files: list[Path], module: str, work: Path = WORK) -> Levels:
+    """Longest path of a module whose units are each mapped by themselves, then joined.
+
+    `files` are the module's own, because a mapping also depends on what else a run has read.
+    """
+    folder = (work / design.name).relative_to(ROOT)
+    script = f"{_read(files, module)}{MAP} -top {module} -noflatten\n{JOIN}{_ltp(folder, 'joined')}"
+    yosys("agilex", script, ROOT / folder / "joined")
+    return _levels(ROOT / folder, "joined")[unit_of(module)]
 
 
 def levels(design: rtl.Design, files: list[Path], module: str, work: Path = WORK) -> Levels:
-    """Longest path of a module with all that is in it."""
+    """Longest path of a module with all that is in it, mapped as one."""
     folder = (work / design.name).relative_to(ROOT)
-    script = f"{rtl.read(files)}\n{MAP} -top {module}\n{JOIN}{_ltp(folder, 'levels')}"
+    script = f"{_read(files, module)}{MAP} -top {module}\n{JOIN}{_ltp(folder, 'levels')}"
     yosys("agilex", script, ROOT / folder / "levels")
     return _levels(ROOT / folder, "levels")[unit_of(module)]
 
@@ -88,12 +94,6 @@ def whole(
     """A module of a design mapped as one; `kept` in it is mapped once for all its instances."""
     folder = (work / design.name).relative_to(ROOT)
     keep = f"setattr -mod -set keep_hierarchy 1 {kept}\n" if kept else ""
-    script = (
-        f"{rtl.read(files)}\n"
-        f"hierarchy -top {module}\n"
-        f"{keep}"
-        f"{MAP} -top {module}\n"
-        f"write_json {folder}/{module}.json\n"
-    )
+    script = f"{_read(files, module)}{keep}{MAP} -top {module}\nwrite_json {folder}/{module}.json\n"
     yosys("agilex", script, ROOT / folder / module)
     return Netlist(ROOT / folder / f"{module}.json", module)

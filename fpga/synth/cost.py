@@ -55,22 +55,19 @@ def step(what: str, aside: bool = False):
     print(f"{time.monotonic() - started:.0f} s", flush=True, file=to)
 
 
-def _units(found: agilex.ByUnit) -> dict:
-    """Cells, instances and levels of every unit."""
+def _units(design: Design, files: list[Path], found: agilex.ByUnit, work: Path = WORK) -> dict:
+    """Cells, instances and levels of every unit, and the levels of a pipeline's joined units."""
     units = {}
     for unit, (instances, cells) in found.netlist.units().items():
         units[unit] = {"instances": instances, **cells.as_dict(), **asdict(found.levels[unit])}
-    units["whole pipeline"] = asdict(found.levels["whole pipeline"])
+    pipeline = place.needed(files, "TelemetryPipeline")
+    units["whole pipeline"] = asdict(agilex.joined(design, pipeline, "TelemetryPipeline", work))
     return units
 
 
 def _fed(found: agilex.ByUnit, units: list[str]) -> dict:
     """The registers and ports that most cells of some units feed."""
     return {unit: dict(found.netlist.fed(unit).most_common(8)) for unit in units}
-
-
-def _pipeline(files: list[Path]) -> list[Path]:
-    return place.needed(files, "TelemetryPipeline")
 
 
 def small_inputs(work: Path = WORK) -> list[Path]:
@@ -91,8 +88,8 @@ def small(work: Path = WORK, channel: bool = True) -> dict:
     channel: also the longest path of a whole channel, for which it is mapped once more.
     """
     files = emit(SMALL, work)
-    found = agilex.by_unit(SMALL, files, _pipeline(files), work)
-    units = _units(found)
+    found = agilex.by_unit(SMALL, files, work)
+    units = _units(SMALL, files, found, work)
     if channel:
         needed = place.needed(files, "MemoryChannel")
         units["whole channel"] = asdict(agilex.levels(SMALL, needed, "MemoryChannel", work))
@@ -145,12 +142,12 @@ def everything() -> dict:
         with step(f"{name}, as one"):
             result["total"][name] = measure().total().as_dict()
     with step("expander, unit by unit (minutes)"):
-        found = agilex.by_unit(EXPANDER, expander, _pipeline(expander))
+        found = agilex.by_unit(EXPANDER, expander)
+        result["units"] = _units(EXPANDER, expander, found)
     result["total"]["expander"] = found.netlist.total().as_dict()
-    result["units"] = _units(found)
     with step("flat memory mode, unit by unit (minutes)"):
         both = emit(place.TIERED)
-        agilex.by_unit(place.TIERED, both, _pipeline(both))
+        agilex.by_unit(place.TIERED, both)
     for unit in ("FlatMemory", "TieredMemory", "EventReadSequencer"):
         netlist = Netlist(WORK / place.TIERED.name / "units.json", unit)
         result["total"][unit] = netlist.total().as_dict()

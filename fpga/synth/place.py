@@ -99,21 +99,21 @@ def place(
     module = variant(design, files, unit)
     own = needed(files, module)
     here = Path(__file__).parent
-    tools = [here / name for name in ("ecp5.py", "agilex.py", "place.py")]
-    tools += sorted((here / "tools").iterdir())
 
-    def known(what: str, find: Callable[[], object]) -> dict:
+    def known(what: str, by: str, find: Callable[[], object]) -> dict:
         def keep(fresh: Path) -> None:
             fresh.write_text(json.dumps(asdict(find())))
 
-        inputs = [*own, *tools, what]
+        inputs = [*own, here / f"{by}.py", here / "tools" / f"{by}.lock", what]
         kept = WORK / "placed" / f"{digest(inputs)[:32]}.json"
         return json.loads(built(kept, inputs, keep).read_text())
 
     alone = Design(f"{design.name}-{unit}", design.top, design.options)
-    depth = known("look-ups", lambda: agilex.levels(alone, own, module))
+    depth = known("look-ups", "agilex", lambda: agilex.levels(alone, own, module))
     by_seed = {
-        str(seed): known(f"seed {seed}", lambda seed=seed: ecp5.placed(alone, own, module, seed))
+        str(seed): known(
+            f"seed {seed}", "ecp5", lambda seed=seed: ecp5.placed(alone, own, module, seed)
+        )
         for seed in seeds
     }
     slow = sorted(by_seed.values(), key=lambda run: run["mhz"])[(len(by_seed) - 1) // 2]
