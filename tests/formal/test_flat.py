@@ -56,7 +56,7 @@ ALLOCATOR = {
         r"~\(\|used\) & ~io_allocate_valid;",
         "1'h1;",
     ),
-    "who was last to ask is not noted": (r"planes_0_1 \| joins", "planes_0_1"),
+    "who was last to ask is not noted": (r"= free \| shares;", "= free;"),
 }
 LISTS = {
     "an empty list has an operation": (r"(remains = waiting) & ~empties", r"\1"),
