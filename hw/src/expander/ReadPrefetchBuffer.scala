@@ -110,7 +110,10 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
 
   private val offered = RegInit(false.B)
   private val offer = mask
+
+  /** Number and id of the offered line, as registers of their own: a mask drives little and selects late. */
   private val offerNumber = RegInit(0.U(log2Ceil(entries).W))
+  private val offerId = Reg(UInt(p.memory.idBits.W))
   private val sameAsOffer = VecInit(same.map(row => (row & offer).orR)).asUInt
   io.offerIsNext := headMatch.next(offer)
   used := (used & ~OneHot.onlyIf(io.taken, offer)) | enters
@@ -160,6 +163,11 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   offer := chosen(_.offer)
   offerNumber := chosen(_.number)
   offered := chosen(_.offered)
+  // A line that becomes next in this cycle has the id that is answered.
+  when(io.taken || !offered) {
+    offerId := Mux(waiting.orR, ids(first), Mux(io.taken, offerId, io.memory.head))
+  }
+  assert(!offered || offerId === ids(offer), "an offered line with another's id")
   assert(!(io.memoryAnswers && (headMatch.head & lineNext).orR), "a telemetry line was overtaken by memory's answer")
   assert(!(io.taken && (sameAsOffer & waiting(early - 1, 0)).orR), "a telemetry line was overtaken")
   io.lineWasNext := RegNext(headMatch.next(lineNext))
@@ -178,7 +186,7 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   private val uncorrectable = mask
   private val poisoned = uncorrectable | OneHot.onlyIf(io.uncorrectable, entered)
   uncorrectable := poisoned & ~enters
-  private val leaving = TelemetryBeat(p, ids(offer), answers(offer))
+  private val leaving = TelemetryBeat(p, offerId, answers(offer))
   io.offer.valid := offered
   io.offer.bits.id := leaving.id
   io.offer.bits.data := data.io.data
