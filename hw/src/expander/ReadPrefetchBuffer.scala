@@ -111,7 +111,7 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   private val offered = RegInit(false.B)
   private val offer = mask
 
-  /** Number and id of the offered line, as registers of their own: a mask drives little and selects late. */
+  /** The offered line's number, for the memories' address, and its id; to select them by `offer` takes longer. */
   private val offerNumber = RegInit(0.U(log2Ceil(entries).W))
   private val offerId = Reg(UInt(p.memory.idBits.W))
   private val sameAsOffer = VecInit(same.map(row => (row & offer).orR)).asUInt
@@ -163,7 +163,7 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   offer := chosen(_.offer)
   offerNumber := chosen(_.number)
   offered := chosen(_.offered)
-  // A line that becomes next in this cycle has the id that is answered.
+  // A line that becomes next in this cycle has the id that is answered. Without an offer it is any.
   when(io.taken || !offered) {
     offerId := Mux(waiting.orR, ids(first), Mux(io.taken, offerId, io.memory.head))
   }

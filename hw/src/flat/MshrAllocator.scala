@@ -85,8 +85,8 @@ class MshrAllocator(p: FlatParams) extends Module {
   private val canShare = !(matching & skipLookup).orR
   io.allocate.ready := Mux(io.grant.shared, canShare, anyFree)
 
-  // An empty `free` allocates nothing, so its users need not wait for `ready`. What only an MSHR in use has, `free` takes
-  // of every request: whether the request shares is known late, and drives few registers so.
+  // An empty `free` allocates nothing, so its users need not wait for `ready`. `free` is written in every cycle, because
+  // what an MSHR that is not in use holds is never read, and whether `free` is allocated is known late.
   private val needsOne = io.allocate.valid && !io.grant.shared
   private val allocates = OneHot.onlyIf(needsOne, free)
   private val shares = OneHot.onlyIf(io.allocate.valid && canShare, matching)

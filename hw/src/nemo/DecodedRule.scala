@@ -20,8 +20,8 @@ class AddressField(val p: NemoParams, bits: Int, from: Int) extends Bundle {
 
 object AddressField {
 
-  /** The lowest `bits` bits of `word >> shift`, two bits of `shift` at a time. The highest come first, so what remains is
-    * narrower in every step.
+  /** The lowest `bits` bits of `word >> shift`, two bits of `shift` at a time. The highest come first, because the steps
+    * after them then need fewer bits.
     */
   private def shifted(word: UInt, shift: UInt, bits: Int): UInt =
     Range(0, shift.getWidth, 2).foldRight(word) { (i, rest) =>
