@@ -72,8 +72,8 @@ def _fed(found: agilex.ByUnit, units: list[str]) -> dict:
 
 def small_inputs(work: Path = WORK) -> list[Path]:
     """The files that determine the result of `small`."""
-    tools = ["agilex.py", "netlist.py", "rtl.py", "memory.sv.template", "tools/agilex.lock"]
-    return [*emit(SMALL, work), *(HERE / name for name in tools)]
+    ours = ["cost.py", "place.py", "memory.sv.template"]
+    return [*emit(SMALL, work), *(HERE / name for name in [*place.MAPPING, *ours])]
 
 
 def mapped(inputs: list[Path]) -> dict | None:

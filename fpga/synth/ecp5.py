@@ -97,7 +97,8 @@ def mapped(design: rtl.Design, files: list[Path], module: str, work: Path = WORK
         script = f"{rtl.read([*files, around])}\nsynth_ecp5 -top bench -json {json_of}\n"
         yosys("ecp5", script, ROOT / folder / "ecp5")
 
-    return built(ROOT / folder / "ecp5.json", [*files, Path(__file__), module], keep)
+    tools = [Path(__file__), Path(rtl.__file__), Path(__file__).parent / "tools" / "ecp5.lock"]
+    return built(ROOT / folder / "ecp5.json", [*files, *tools, module], keep)
 
 
 def placed(design: rtl.Design, files: list[Path], module: str, seed: int, work: Path = WORK) -> Run:

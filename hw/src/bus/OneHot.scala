@@ -41,17 +41,17 @@ object OneHot {
 
   /** More than one bit is set. */
   def several(mask: UInt, width: Int): Bool = {
-    // The word is folded in four, then in three until one bit is left: what is in it, and what is in it more than once.
-    def folded(once: UInt, more: UInt, width: Int, parts: Int): UInt =
+    // The word is folded in three until one bit is left: what is in it, and what is in it more than once.
+    def folded(once: UInt, more: UInt, width: Int): UInt =
       if (width == 1) more
       else {
-        val each = (width + parts - 1) / parts
-        def of(word: UInt): Seq[UInt] =
-          Seq.tabulate(parts)(i => word.pad(parts * each)((i + 1) * each - 1, i * each))
-        val inTwo = of(once).combinations(2).map(_.reduce(_ & _)).reduce(_ | _)
-        folded(of(once).reduce(_ | _), of(more).reduce(_ | _) | inTwo, each, 3)
+        val each = (width + 2) / 3
+        def part(word: UInt, i: Int): UInt = word.pad(3 * each)((i + 1) * each - 1, i * each)
+        def inAny(word: UInt): UInt = (0 until 3).map(part(word, _)).reduce(_ | _)
+        val inTwo = Seq((0, 1), (0, 2), (1, 2)).map { case (i, j) => part(once, i) & part(once, j) }.reduce(_ | _)
+        folded(inAny(once), inAny(more) | inTwo, each)
       }
-    folded(mask(width - 1, 0), 0.U(width.W), width, 4).asBool
+    folded(mask(width - 1, 0), 0.U(width.W), width).asBool
   }
 
   /** `mask` if the condition holds, otherwise no bit. */
