@@ -58,8 +58,7 @@ class ResponseOrder(entries: Int, passing: Boolean) extends Module {
   private val predecessors = new BitSlicedCam(entries, bits)
   private val valid = RegInit(false.B)
 
-  // What is next was chosen, or is the follower of the one before; a register of each, so neither waits for the other,
-  // and each is compared with the predecessors before one is selected.
+  // What is next was chosen, or is the follower of the one before; a register of each, so neither waits for the other.
   private val isFollower = Reg(Bool())
   private val chosenNumber, followingNumber = Reg(UInt(bits.W))
   private val number = Mux(isFollower, followingNumber, chosenNumber)
@@ -71,7 +70,7 @@ class ResponseOrder(entries: Int, passing: Boolean) extends Module {
   private val leaving = Wire(Valid(UInt(bits.W)))
   leaving.valid := io.next.fire
   leaving.bits := number
-  private val behind = waits & Mux(isFollower, predecessors.equal(followingNumber), predecessors.equal(chosenNumber))
+  private val behind = waits & predecessors.equal(number)
   io.follower.foreach(_ := behind)
   private val behindNext = OneHot.onlyIf(io.next.fire, behind)
   private val released = WireInit(behindNext)
