@@ -11,8 +11,10 @@ from pathlib import Path
 
 from fpga.synth import rtl
 from fpga.synth.netlist import Netlist, longest_paths, unit_of
-from fpga.synth.tools import ROOT, WORK, yosys
+from fpga.synth.tools import HERE, ROOT, WORK, yosys
 
+# What decides a mapping, beside the SystemVerilog.
+TOOLS = [HERE / name for name in ("agilex.py", "netlist.py", "rtl.py", "tools/agilex.lock")]
 MAP = "synth_intel_alm -family cyclone10gx -noiopad -noclkbuf"
 LOGIC = "w:* t:MISTRAL_ALUT* t:MISTRAL_NOT"
 # The single-character ? leaves out MISTRAL_ALUT_ARITH, so a path ends where a carry chain begins.
@@ -69,21 +71,17 @@ def by_unit(design: rtl.Design, files: list[Path], work: Path = WORK) -> ByUnit:
     )
 
 
-def joined(design: rtl.Design, files: list[Path], module: str, work: Path = WORK) -> Levels:
-    """Longest path of a module whose units are each mapped by themselves, then joined.
+def levels(
+    design: rtl.Design, files: list[Path], module: str, work: Path = WORK, by_unit: bool = False
+) -> Levels:
+    """Longest path of a module with all that is in it, mapped as one.
 
-    `files` are the module's own, because a mapping also depends on what else a run has read.
+    files: the module's own, because a mapping also depends on what else a run has read.
+    by_unit: its units are each mapped by themselves, then joined.
     """
     folder = (work / design.name).relative_to(ROOT)
-    script = f"{_read(files, module)}{MAP} -top {module} -noflatten\n{JOIN}{_ltp(folder, 'joined')}"
-    yosys("agilex", script, ROOT / folder / "joined")
-    return _levels(ROOT / folder, "joined")[unit_of(module)]
-
-
-def levels(design: rtl.Design, files: list[Path], module: str, work: Path = WORK) -> Levels:
-    """Longest path of a module with all that is in it, mapped as one."""
-    folder = (work / design.name).relative_to(ROOT)
-    script = f"{_read(files, module)}{MAP} -top {module}\n{JOIN}{_ltp(folder, 'levels')}"
+    apart = " -noflatten" if by_unit else ""
+    script = f"{_read(files, module)}{MAP} -top {module}{apart}\n{JOIN}{_ltp(folder, 'levels')}"
     yosys("agilex", script, ROOT / folder / "levels")
     return _levels(ROOT / folder, "levels")[unit_of(module)]
 

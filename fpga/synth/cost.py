@@ -16,9 +16,8 @@ from anemone.io.build_cache import digest
 from fpga.synth import agilex, ecp5, place
 from fpga.synth.netlist import Netlist
 from fpga.synth.rtl import Design, emit
-from fpga.synth.tools import WORK, SynthesisError
+from fpga.synth.tools import HERE, WORK, SynthesisError
 
-HERE = Path(__file__).parent
 BASELINE = HERE / "baseline.json"
 MAPPED = HERE / "mapped.json"  # the mapped small configuration, with a digest of its sources
 LIMITS = HERE / "limits.toml"
@@ -61,7 +60,8 @@ def _units(design: Design, files: list[Path], found: agilex.ByUnit, work: Path =
     for unit, (instances, cells) in found.netlist.units().items():
         units[unit] = {"instances": instances, **cells.as_dict(), **asdict(found.levels[unit])}
     pipeline = place.needed(files, "TelemetryPipeline")
-    units["whole pipeline"] = asdict(agilex.joined(design, pipeline, "TelemetryPipeline", work))
+    joined = agilex.levels(design, pipeline, "TelemetryPipeline", work, by_unit=True)
+    units["whole pipeline"] = asdict(joined)
     return units
 
 
@@ -73,7 +73,7 @@ def _fed(found: agilex.ByUnit, units: list[str]) -> dict:
 def small_inputs(work: Path = WORK) -> list[Path]:
     """The files that determine the result of `small`."""
     ours = ["cost.py", "place.py", "memory.sv.template"]
-    return [*emit(SMALL, work), *(HERE / name for name in [*place.MAPPING, *ours])]
+    return [*emit(SMALL, work), *agilex.TOOLS, *(HERE / name for name in ours)]
 
 
 def mapped(inputs: list[Path]) -> dict | None:

@@ -14,8 +14,10 @@ from statistics import median
 
 from anemone.io.build_cache import built
 from fpga.synth import rtl
-from fpga.synth.tools import ROOT, WORK, command, run, yosys
+from fpga.synth.tools import HERE, ROOT, WORK, command, run, yosys
 
+# What decides a clock, beside the SystemVerilog.
+TOOLS = [HERE / name for name in ("ecp5.py", "rtl.py", "tools/ecp5.lock")]
 SEEDS = (1, 2, 3)
 DEVICE = ["--85k", "--speed", "8", "--package", "CABGA756", "--freq", "200"]
 
@@ -97,8 +99,7 @@ def mapped(design: rtl.Design, files: list[Path], module: str, work: Path = WORK
         script = f"{rtl.read([*files, around])}\nsynth_ecp5 -top bench -json {json_of}\n"
         yosys("ecp5", script, ROOT / folder / "ecp5")
 
-    tools = [Path(__file__), Path(rtl.__file__), Path(__file__).parent / "tools" / "ecp5.lock"]
-    return built(ROOT / folder / "ecp5.json", [*files, *tools, module], keep)
+    return built(ROOT / folder / "ecp5.json", [*files, *TOOLS, module], keep)
 
 
 def placed(design: rtl.Design, files: list[Path], module: str, seed: int, work: Path = WORK) -> Run:

@@ -20,11 +20,6 @@ from fpga.synth.netlist import unit_of
 from fpga.synth.rtl import Design
 from fpga.synth.tools import ROOT, WORK, SynthesisError
 
-HERE = Path(__file__).parent
-# What decides, beside the SystemVerilog, how deep a unit is, and its clock.
-MAPPING = ["agilex.py", "netlist.py", "rtl.py", "tools/agilex.lock"]
-PLACING = ["ecp5.py", "rtl.py", "tools/ecp5.lock"]
-
 SIZES: dict[str, int | str] = {"pipelines": 8, "channels": 2, "states": 8192, "table": 8192}
 EXPANDER = Design("expander", "expander", SIZES)
 BOARD = Design("board", "board", {"pipelines": 1, "channels": 1, "states": 512, "table": 512})
@@ -104,19 +99,19 @@ def place(
     module = variant(design, files, unit)
     own = needed(files, module)
 
-    def known(what: str, tools: list[str], find: Callable[[], object]) -> dict:
+    def known(what: str, tools: list[Path], find: Callable[[], object]) -> dict:
         def keep(fresh: Path) -> None:
             fresh.write_text(json.dumps(asdict(find())))
 
-        inputs = [*own, *(HERE / name for name in tools), what]
+        inputs = [*own, *tools, what]
         kept = WORK / "placed" / f"{digest(inputs)[:32]}.json"
         return json.loads(built(kept, inputs, keep).read_text())
 
     alone = Design(f"{design.name}-{unit}", design.top, design.options)
-    depth = known("look-ups", MAPPING, lambda: agilex.levels(alone, own, module))
+    depth = known("look-ups", agilex.TOOLS, lambda: agilex.levels(alone, own, module))
     by_seed = {
         str(seed): known(
-            f"seed {seed}", PLACING, lambda seed=seed: ecp5.placed(alone, own, module, seed)
+            f"seed {seed}", ecp5.TOOLS, lambda seed=seed: ecp5.placed(alone, own, module, seed)
         )
         for seed in seeds
     }
