@@ -26,6 +26,7 @@ CARRIERS = re.compile(r"Queue\d+_\w+|Ram1R1W|VotedRamCopy")
 PROTECTED = {
     "ProtectedRam": r"ram",
     "ProtectedQueue": r"queue",
+    "AcknowledgeQueue": r"lines",
     "VotedRam": r"copy_[012]",
     "StateArray": r"bank_[0-7]",
     "TranslationTable": r"banks_bank_\d+",

@@ -44,6 +44,7 @@ class Secded(width: Int) {
     Seq.tabulate(count)(i => (i * Secded.part, if (i == count - 1) width else (i + 1) * Secded.part))
   }
   private val codes = parts.map { case (from, to) => ColumnCode.secded(to - from) }
+  private val lows = codes.scanLeft(width)(_ + _.checkBits) // of the check bits
 
   /** Bits of data and check bits. */
   val bits: Int = width + codes.map(_.checkBits).sum
@@ -53,9 +54,13 @@ class Secded(width: Int) {
     Cat(Cat(checks.reverse), word(width - 1, 0))
   }
 
+  /** The parts of a stored word, each as a code of its own width has it. */
+  def split(stored: UInt): Seq[UInt] = parts.zip(codes).zip(lows).map { case (((from, to), code), low) =>
+    Cat(stored(low + code.checkBits - 1, low), stored(to - 1, from))
+  }
+
   /** The stored word, corrected, and what was found in it. */
   def decode(stored: UInt): (UInt, CodeCheck) = {
-    val lows = codes.scanLeft(width)(_ + _.checkBits)
     val decoded = parts.zip(codes).zip(lows).map { case (((from, to), code), low) =>
       val word = stored(to - 1, from)
       val syndrome = code.checks(word) ^ stored(low + code.checkBits - 1, low)

@@ -2,7 +2,7 @@
 package anemone.expander
 
 import anemone.bus.{Axi4Address, Axi4Port, FaultReport, Injection, MemoryFault, RegisterSlice}
-import anemone.nemo.{Line, LineAcknowledge, LineRead, MemoryEvent}
+import anemone.nemo.{Line, LineAddress, LineRead, LineWordRead, MemoryEvent}
 import chisel3._
 import chisel3.util._
 
@@ -34,10 +34,11 @@ class MemoryChannel(p: ExpanderParams) extends Module {
     val open = Input(Bool())
     val read = Valid(new LineRead(p.nemo))
     val line = Flipped(Valid(new Line(p.nemo)))
-    val acknowledge = Decoupled(new LineAcknowledge(p.nemo))
+    val acknowledge = Decoupled(new LineAddress(p.nemo))
 
     /** Completion of an accepted acknowledge, in the same cycle; true: it was applied. */
     val acknowledged = Flipped(Valid(Bool()))
+    val acknowledgeWords = Flipped(new LineWordRead(p.nemo))
     val errors = Output(new ChannelErrors)
 
     /** Faults and injections, per memory of [[MemoryChannel.memories]]. */
@@ -102,6 +103,7 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   io.upstream.b <> RegisterSlice(writeSink.io.response)
   io.acknowledge <> writeSink.io.acknowledge
   writeSink.io.acknowledged := io.acknowledged
+  writeSink.io.acknowledgeWords <> io.acknowledgeWords
 
   // Read data of memory and telemetry.
   private val order = Module(new SameIdTracker(p.memory.idBits, p.readsInFlight, early = true))

@@ -96,6 +96,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     if (!nemo.features.acknowledges) channel.io.windows.acknowledge.enable := false.B
     engine.io.acknowledge(c) <> channel.io.acknowledge
     channel.io.acknowledged := engine.io.acknowledged(c)
+    channel.io.acknowledgeWords <> engine.io.acknowledgeWords(c)
     channel.io.channel := c.U
     p.flat match {
       case Some(flat) => connectTiers(c, flat)

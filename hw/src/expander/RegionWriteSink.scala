@@ -2,16 +2,9 @@
 package anemone.expander
 
 import anemone.bus.{Axi4, Axi4WriteData, Axi4WriteResponse, ClockGate, MemoryFault, OneHot, ProtectedQueue}
-import anemone.nemo.LineAcknowledge
+import anemone.nemo.{LineAddress, LineWordRead}
 import chisel3._
 import chisel3.util._
-
-/** An acknowledge that waits for the engine. */
-private class PendingAcknowledge(p: ExpanderParams) extends Bundle {
-  val pipeline = UInt(p.nemo.pipelineBits.W)
-  val line = UInt(p.nemo.lineBits.W)
-  val words = Vec(p.nemo.lineWords, UInt(p.nemo.wordBits.W))
-}
 
 /** A write into the telemetry region. */
 class RegionWrite(p: ExpanderParams) extends Bundle {
@@ -29,7 +22,8 @@ class RegionWrite(p: ExpanderParams) extends Bundle {
 /** Write data and write responses of one channel: memory's pass, and writes into the telemetry region end here.
   *
   * Data come in the order of the write grants. A region write is answered when it is done and every earlier write of
-  * its id has been answered. Memory's response to a later write of the same id waits for it; nothing else does. A whole
+  * its id has been answered. Memory's response to a later write of the same id waits for it, and memory's responses of its
+  * id wait for [[SameIdTracker.latency]] cycles, in which it finds its place; nothing else does. A whole
   * line that acknowledges goes to the engine; all other data are dropped and counted by beat. A region write with an
   * uncorrectable error while it waits is dropped too, and answered SLVERR.
   *
@@ -52,10 +46,11 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
     val memoryData = Decoupled(new Axi4WriteData(p.memory))
     val memoryResponse = Flipped(Decoupled(new Axi4WriteResponse(p.memory)))
     val response = Decoupled(new Axi4WriteResponse(p.memory))
-    val acknowledge = Decoupled(new LineAcknowledge(p.nemo))
+    val acknowledge = Decoupled(new LineAddress(p.nemo))
 
     /** Completion of an accepted acknowledge, in the same cycle; true: it was applied. */
     val acknowledged = Flipped(Valid(Bool()))
+    val acknowledgeWords = Flipped(new LineWordRead(p.nemo))
 
     /** A data beat was dropped; a response that matches no write was dropped. */
     val drops = Output(Bool())
@@ -146,19 +141,15 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
   // Acknowledges wait for the engine in a queue with an entry per slot.
   private val acknowledges =
     plan.write.acknowledges && !plan.write.refused && !plans.io.bad && io.data.bits.strb.andR && !io.data.bits.user
-  private val lines =
-    withClock(queueClock)(Module(new ProtectedQueue(new PendingAcknowledge(p), slots, flow = true, registers = 1)))
-  private val arrives = lines.io.enq.bits
+  private val lines = withClock(queueClock)(Module(new AcknowledgeQueue(p, slots)))
   lines.io.enq.valid := lastToRegion && acknowledges
-  arrives.pipeline := plan.write.pipeline
-  arrives.line := plan.write.line
-  arrives.words := io.data.bits.data.asTypeOf(arrives.words)
+  lines.io.enq.bits.pipeline := plan.write.pipeline
+  lines.io.enq.bits.line := plan.write.line
+  lines.io.line := io.data.bits.data.asTypeOf(lines.io.line)
+  lines.io.words <> io.acknowledgeWords
   assert(!lines.io.enq.valid || lines.io.enq.ready, "an acknowledge without a free entry")
   io.acknowledge.valid := lines.io.deq.valid && !lines.io.bad
-  io.acknowledge.bits.target.pipeline := lines.io.deq.bits.pipeline
-  io.acknowledge.bits.target.line := lines.io.deq.bits.line
-  io.acknowledge.bits.target.effect := false.B
-  io.acknowledge.bits.words := lines.io.deq.bits.words
+  io.acknowledge.bits := lines.io.deq.bits
   lines.io.deq.ready := io.acknowledge.ready || lines.io.bad
   // The first acknowledging slot of the ring, which starts at the oldest slot that waits for data.
   private val acknowledging = RegInit(0.U(slots.W))
@@ -207,7 +198,8 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
   private val next = VecInit(ahead.zipWithIndex.map { case (count, slot) =>
     count >> 1 === 0.U && (!count(0) || justAnswered(slot))
   }).asUInt
-  private val memoryWaits = (used & known & next & same).orR
+  // Until that is known, memory's response may be to a later write.
+  private val memoryWaits = (used & (~known | next) & same).orR
   for (slot <- 0 until slots) {
     when(lookedUp(slot)) { ahead(slot) := order.io.ahead }
       .elsewhen(justAnswered(slot)) { ahead(slot) := ahead(slot) - 1.U }

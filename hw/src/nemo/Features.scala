@@ -11,7 +11,7 @@ import chisel3.util._
   * @param notifies       predicates, their latch and their count
   * @param effects        [[ReadEffect]] codes; no effect is always there
   * @param operandSources [[OperandSource]] codes; the rule's own operand is always there
-  * @param acknowledges   lines that were read can be subtracted ([[LineAcknowledge]])
+  * @param acknowledges   lines that were read can be subtracted ([[AcknowledgeUnit]])
   * @param hash           a rule may hash its offsets ([[HashStage]])
   */
 case class Features(

@@ -16,8 +16,9 @@ class MemoryEvent(p: NemoParams) extends Bundle {
   * A read whose effect is an update op is a serial read-modify-write (`serialRmw`): the words of the line pass the
   * update stage one a slot, with no event between them.
   *
-  * The slots of an acknowledge ([[AcknowledgeUnit]]) are reads too, marked `acknowledge`: one of the line, whose answer
-  * stays inside, and a serial RMW that applies `op` to each word with an operand of its own.
+  * The slots of an acknowledge ([[AcknowledgeUnit]]) are reads too, marked `acknowledge`: reads of the line, whose
+  * answers stay inside and have one word each, and a serial RMW that applies `op` to each word with an operand of its
+  * own.
   */
 class Slot(val p: NemoParams) extends Bundle {
   val event = Bool()

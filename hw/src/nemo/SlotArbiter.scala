@@ -35,7 +35,7 @@ class SlotArbiter(p: NemoParams, maxAcknowledgeSlots: Int, protect: Boolean = tr
 
     /** An acknowledge's slot. An acknowledge may begin in the cycle after one that is `available`. */
     val acknowledge = Input(new AcknowledgeSlot(p))
-    val acknowledgeTarget = Input(new LineRead(p))
+    val acknowledgeTarget = Input(new LineAddress(p))
     val available = Output(Bool())
 
     /** A read is accepted in this cycle unless an event comes. */
@@ -96,8 +96,12 @@ class SlotArbiter(p: NemoParams, maxAcknowledgeSlots: Int, protect: Boolean = tr
   next.event := !busy && Mux(backlog, !eventQueue.fold(false.B)(_.io.bad), io.event.valid)
   next.request := eventQueue.fold(io.event.bits)(queue => Mux(backlog, queue.io.deq.bits, io.event.bits))
   next.read := Mux(acknowledging, io.acknowledge.read, inSerialRmw || io.read.fire)
-  next.target := Mux(acknowledging, io.acknowledgeTarget, Mux(inSerialRmw, target, io.read.bits))
-  when(acknowledging) { next.target.effect := io.acknowledge.effect }
+  next.target := Mux(inSerialRmw, target, io.read.bits)
+  when(acknowledging) {
+    next.target.pipeline := io.acknowledgeTarget.pipeline
+    next.target.line := io.acknowledgeTarget.line
+    next.target.effect := io.acknowledge.effect
+  }
   next.serialRmw := Mux(acknowledging, io.acknowledge.serialRmw, inSerialRmw || startsSerialRmw)
   next.word := Mux(acknowledging, io.acknowledge.word, Mux(inSerialRmw, word, 0.U))
   next.acknowledge := acknowledging

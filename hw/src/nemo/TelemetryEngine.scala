@@ -20,9 +20,10 @@ import chisel3.util._
   *     pipeline is cleared.
   *   - `clear`: starts to clear a pipeline, until `status.clearing` is false again. Meanwhile it counts nothing, and
   *     its lines read as zero.
-  *   - `acknowledge`, `acknowledged`: a line to be subtracted ([[LineAcknowledge]]), one at a time. It is ready in the
+  *   - `acknowledge`, `acknowledged`: a line to be subtracted, one at a time. It is ready in the
   *     cycle in which it is done. Then `acknowledged` says whether it was applied; it was not if a word of the line has
-  *     bad parity. What is accepted later comes behind it.
+  *     bad parity, or one to be subtracted is lost. What is accepted later comes behind it.
+  *   - `acknowledgeWords`: what is to be subtracted ([[LineWordRead]])
   *   - `faults`, `inject`: bit flips found in the memories ([[EngineFaults]]), and bit flips to be injected
   *   - `rearm`, `status`: by pipeline, the notify latch's re-arm, and what software sees
   *
@@ -39,8 +40,9 @@ class TelemetryEngine(p: NemoParams) extends Module {
     val rule = Flipped(Decoupled(new RuleWrite(p)))
     val table = Flipped(Decoupled(new TableWrite(p)))
     val clear = Flipped(Valid(UInt(p.pipelineBits.W)))
-    val acknowledge = Vec(p.channels, Flipped(Decoupled(new LineAcknowledge(p))))
+    val acknowledge = Vec(p.channels, Flipped(Decoupled(new LineAddress(p))))
     val acknowledged = Vec(p.channels, Valid(Bool()))
+    val acknowledgeWords = Vec(p.channels, new LineWordRead(p))
     val rearm = Input(Vec(p.pipelines, Bool()))
     val status = Output(Vec(p.pipelines, new PipelineStatus(p)))
     val faults = Output(Vec(p.channels, new EngineFaults(p)))
@@ -72,7 +74,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
     arbiters(c).io.event := io.events(c)
     arbiters(c).io.read <> io.reads(c)
     io.open(c) := arbiters(c).io.open
-    arbiters(c).io.acknowledgeTarget := io.acknowledge(c).bits.target
+    arbiters(c).io.acknowledgeTarget := io.acknowledge(c).bits
     arbiters(c).io.serialRmw := serialRmw
     arbiters(c).io.hold := io.rule.valid && !loading
   }
@@ -88,6 +90,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
     val acknowledgeUnit = withClock(ClockGate(p.clockGates, hasWork))(Module(new AcknowledgeUnit(p)))
     acknowledgeUnit.io.acknowledge <> io.acknowledge
     io.acknowledged := acknowledgeUnit.io.acknowledged
+    io.acknowledgeWords <> acknowledgeUnit.io.words
     acknowledgeUnit.io.lines := VecInit(readStages.map(_.io.line.bits))
     acknowledgeUnit.io.clearing := clearing
     acknowledgeUnit.io.load.valid := load
@@ -99,13 +102,17 @@ class TelemetryEngine(p: NemoParams) extends Module {
       arbiter.io.acknowledge := acknowledgeUnit.io.slots(c)
       acknowledgeUnit.io.available(c) := arbiter.io.available
     }
-    when(acknowledgeUnit.io.operand.valid) { rule.effectOperand := acknowledgeUnit.io.operand.bits }
+    rule.effectOperand := acknowledgeUnit.io.effectOperand
   } else {
     arbiters.foreach(_.io.acknowledge := 0.U.asTypeOf(new AcknowledgeSlot(p)))
     io.acknowledge.zip(io.acknowledged).foreach { case (offered, answer) =>
       offered.ready := true.B
       answer.valid := offered.valid
       answer.bits := false.B
+    }
+    for (words <- io.acknowledgeWords) {
+      words.index := 0.U
+      words.first := false.B
     }
   }
 

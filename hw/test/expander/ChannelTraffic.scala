@@ -49,6 +49,7 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, windows: WindowBases
   // The engine.
   private val events = Map(false -> mutable.Queue[Int](), true -> mutable.Queue[Int]()) // of reads, of writes
   private val acknowledges = mutable.Queue[(Request, Data, WriteAnswer)]()
+  private val offered = new OfferedWords(dut.io.acknowledgeWords)
   private var applies =
     Option.empty[Boolean] // the acknowledge offered to the engine completes in this cycle; true: applied
   var applied, notApplied = 0
@@ -171,7 +172,9 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, windows: WindowBases
     // The offer to the engine is sampled one cycle earlier.
     dut.io.acknowledge.ready.poke(false)
     dut.io.acknowledged.valid.poke(false)
-    if (dut.io.acknowledge.valid.peekBoolean() && maybe(engineRate / 4)) {
+    val offers = dut.io.acknowledge.valid.peekBoolean()
+    offered.cycle(offers)
+    if (offers && offered.whole && maybe(engineRate / 4)) {
       applies = Some(maybe(0.7))
       dut.io.acknowledge.ready.poke(true)
       dut.io.acknowledged.valid.poke(true)
@@ -215,10 +218,11 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, windows: WindowBases
     while (sent.nonEmpty && early.nonEmpty) takes(early.dequeue())
     for (done <- applies) {
       val (request, data, answer) = expected(acknowledges, "an acknowledge")
-      val target = dut.io.acknowledge.bits.target
+      val target = dut.io.acknowledge.bits
       val (_, line) = windows.answer(request, request.addr, channel, p)
       assert(line.contains((target.pipeline.peekInt().toInt, target.line.peekInt().toInt, false)), "another line")
-      for ((word, i) <- dut.io.acknowledge.bits.words.zipWithIndex) word.expect(data.word(i))
+      for ((i, word) <- offered.words) assert(word == data.word(i), "another word")
+      offered.forget()
       answer.resp = Some(if (done) 0 else 2)
       if (done) applied += 1 else notApplied += 1
       applies = None

@@ -72,6 +72,7 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
     var dataOffered, regionWent = false
     val memory = mutable.Buffer[Write]() // that memory still has to answer
     val lines = mutable.Queue[Write]() // acknowledges that wait for the engine
+    val offered = new OfferedWords(io.acknowledgeWords)
     var answering = Option.empty[Write]
     while (writes.exists(_.answered.isEmpty)) {
       assert(cycle < 60 * count, "writes hang")
@@ -123,7 +124,8 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
       val listening = maybe(takes)
       io.response.ready.poke(listening)
       val offers = io.acknowledge.valid.peekBoolean()
-      val takesLine = offers && maybe(engine)
+      offered.cycle(offers)
+      val takesLine = offers && offered.whole && maybe(engine)
       val applied = maybe(0.7)
       io.acknowledge.ready.poke(takesLine)
       io.acknowledged.valid.poke(takesLine)
@@ -131,9 +133,10 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
       assert(!offers || lines.nonEmpty, "an acknowledge that nobody asked for")
       if (takesLine) {
         val write = lines.dequeue()
-        io.acknowledge.bits.target.pipeline.expect(write.number % 2)
-        io.acknowledge.bits.target.line.expect(write.number / 2 % 8)
-        io.acknowledge.bits.words(0).expect(write.number)
+        io.acknowledge.bits.pipeline.expect(write.number % 2)
+        io.acknowledge.bits.line.expect(write.number / 2 % 8)
+        assert((0 until 8).map(offered.words) == write.number +: Seq.fill(7)(0) && !offered.lost)
+        offered.forget()
         write.resp = if (applied) Axi4.Resp.Okay else Axi4.Resp.SlvErr
         write.done = Some(cycle)
         counts(if (applied) "applied" else "not applied") += 1
@@ -154,7 +157,10 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
       } else assert(!fromMemory, "an answer of memory was lost")
       for (write <- answering) {
         val free = oldest(write.id).contains(write)
-        if (!fromMemory && free && listening) {
+        val finding = inRegion.exists(other =>
+          other.id == write.id && other.answered.isEmpty && !before(SameIdTracker.latency + 1)(other.granted)
+        )
+        if (!fromMemory && free && listening && !finding) {
           assert(fires && !regionWent, "memory's answer waits for nothing, and not for the other's turn")
           counts("region's turn") += 1
         }
@@ -213,7 +219,9 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
   }
 
-  /** Acknowledges of line 1, of id 1, and of line 2, of id 2; the second waits in a memory. */
+  /** Acknowledges of line 1, of id 1, and of line 2, of id 2. Returns the response to the one with the flipped bit, the id
+    * reported, and whether any was.
+    */
   private def second(dut: RegionWriteSink, memory: Int, bits: Int): (Int, Int, Boolean) = {
     val io = dut.io
     start(dut)
@@ -236,21 +244,27 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
     io.region.valid.poke(false)
     io.data.bits.strb.poke((BigInt(1) << 64) - 1)
     io.data.bits.user.poke(false)
-    var (sent, lines, resp, corrected, found, id) = (0, Seq.empty[Int], -1, 0, 0, -1)
-    for (cycle <- 0 until 40) {
+    val flipped = memory % 2 + 1 // the second request, or the first line
+    val offered = new OfferedWords(io.acknowledgeWords)
+    var (sent, lines, refused, resp, found, id) = (0, Seq.empty[Int], Seq.empty[Int], -1, 0, -1)
+    for (cycle <- 0 until 60) {
       io.data.valid.poke(sent < 2)
       io.data.bits.data.poke(sent + 1)
       val took = sent < 2 && io.data.ready.peekBoolean()
-      val takes = cycle > 20 && io.acknowledge.valid.peekBoolean()
+      val offers = io.acknowledge.valid.peekBoolean()
+      offered.cycle(offers)
+      val takes = cycle > 20 && offers && offered.whole
       io.acknowledge.ready.poke(takes)
       io.acknowledged.valid.poke(takes)
-      io.acknowledged.bits.poke(true)
+      io.acknowledged.bits.poke(!offered.lost)
       if (takes) {
-        val line = io.acknowledge.bits.target.line.peekInt().toInt
-        io.acknowledge.bits.words(0).expect(line)
+        val line = io.acknowledge.bits.line.peekInt().toInt
+        if (offered.lost) refused :+= line
+        else assert((0 until 8).map(offered.words) == line +: Seq.fill(7)(0))
         lines :+= line
+        offered.forget()
       }
-      if (io.response.valid.peekBoolean() && io.response.bits.id.peekInt() == 2)
+      if (io.response.valid.peekBoolean() && io.response.bits.id.peekInt() == flipped)
         resp = io.response.bits.resp.peekInt().toInt
       val fault = io.faults(memory)
       if (fault.corrected.peekBoolean() || fault.uncorrected.peekBoolean()) {
@@ -261,9 +275,15 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
       dut.clock.step()
       if (took) sent += 1
     }
+    // A request that is lost never reaches the engine; a word that is lost is seen by it.
+    val (wanted, wantedRefused) = (memory, bits) match {
+      case (1, 2) => (Seq(1), Seq())
+      case (2, 2) => (Seq(1, 2), Seq(1))
+      case _      => (Seq(1, 2), Seq())
+    }
     assert(
-      lines == (if (bits == 2) Seq(1) else Seq(1, 2)) && found == bits.min(1),
-      s"memory $memory, $bits bits: $lines, $found"
+      lines == wanted && refused == wantedRefused && found == bits.min(1),
+      s"memory $memory, $bits bits: $lines, $refused, $found"
     )
     (resp, id, found > 0)
   }
@@ -271,11 +291,43 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
   for ((memory, name) <- Seq(1 -> "request", 2 -> "line"))
     it should s"correct a bit of a $name that waits, and refuse it when two are flipped" in {
       test(new RegionWriteSink(p)).withAnnotations(compiled) { dut =>
+        // The second request waits in a memory, and each line.
         assert(second(dut, memory, 0) == ((Axi4.Resp.Okay, -1, false)))
-        assert(second(dut, memory, 1) == ((Axi4.Resp.Okay, 2, true)))
-        assert(second(dut, memory, 2) == ((Axi4.Resp.SlvErr, 2, true)))
+        assert(second(dut, memory, 1) == ((Axi4.Resp.Okay, memory % 2 + 1, true)))
+        assert(second(dut, memory, 2) == ((Axi4.Resp.SlvErr, memory % 2 + 1, true)))
       }
     }
+
+  it should "hold memory's answer to a write behind one into the region, however early it comes" in {
+    for (early <- 1 to 8)
+      test(new RegionWriteSink(p)).withAnnotations(compiled) { dut =>
+        val io = dut.io
+        start(dut)
+        io.region.valid.poke(true)
+        io.region.bits.id.poke(1)
+        io.region.bits.acknowledges.poke(false)
+        dut.clock.step()
+        io.region.valid.poke(false)
+        io.granted.valid.poke(true)
+        io.granted.bits.poke(1)
+        io.memoryResponse.bits.id.poke(1)
+        for (cycle <- 1 to 12) {
+          io.memoryResponse.valid.poke(cycle > early)
+          io.response.valid.expect(false, s"$cycle cycles behind it")
+          dut.clock.step()
+          io.granted.valid.poke(false)
+        }
+        // Data of both, the region's first.
+        val ids = for (_ <- 0 until 12) yield {
+          io.data.valid.poke(true)
+          val id = Option.when(io.response.valid.peekBoolean())(io.memoryResponse.ready.peekBoolean())
+          dut.clock.step()
+          id
+        }
+        io.data.valid.poke(false)
+        assert(ids.flatten.take(2) == Seq(false, true))
+      }
+  }
 
   it should "let a write of another id pass, and memory's go every cycle, while a write into the region waits" in {
     test(new RegionWriteSink(p)).withAnnotations(compiled) { dut =>

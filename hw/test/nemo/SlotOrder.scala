@@ -20,7 +20,7 @@ class SlotOrder(p: NemoParams) extends Module {
     val serialRmw = Input(Vec(p.pipelines, Bool()))
     val hold = Input(Bool())
     val acknowledge = Input(new AcknowledgeSlot(p))
-    val acknowledgeTarget = Input(new LineRead(p))
+    val acknowledgeTarget = Input(new LineAddress(p))
     val mark = Input(Bool())
 
     /** A property is violated. */

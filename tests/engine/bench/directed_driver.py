@@ -12,6 +12,7 @@ from anemone.telemetry.rules import Rule
 from tests.engine.bench.driver import Driver
 from tests.engine.bench.script import Event, Read, registers
 from tests.engine.bench.sizes import Size
+from tests.engine.bench.words import LineWords
 
 PATIENCE = 2000  # limit in cycles for an answer
 CORRECTED = re.compile(r"io_faults_\d_of_\d_corrected")
@@ -28,7 +29,9 @@ class Seen:
 
 
 class DirectedDriver:
-    """Drives an engine. `cycle`: the current cycle; `lines`: all returned lines."""
+    """Drives an engine. `cycle`: the current cycle; `lines`: all returned lines; `written`: by
+    channel, the words of lines to be written back; `lost`: those of them with an error.
+    """
 
     def __init__(self, dut: Any, size: Size) -> None:
         self.dut, self.size = dut, size
@@ -36,6 +39,9 @@ class DirectedDriver:
         self.cycle = 0
         self.lines: list[Seen] = []
         self._reads: dict[int, Read] = {}
+        self.written: dict[int, list[int]] = {}
+        self.lost: set[int] = set()
+        self._words = [LineWords(self.driver, c) for c in range(size.channels)]
         self._corrected = [
             pin._name.removeprefix("io_") for pin in dut if CORRECTED.fullmatch(pin._name)
         ]
@@ -89,6 +95,9 @@ class DirectedDriver:
             values[f"reads_{c}_valid"] = 1
         self.driver.set(**values)
         await self.driver.edge
+        for c, port in enumerate(self._words):
+            offered = inputs.get(f"acknowledge_{c}_valid")
+            port.cycle(self.written.get(c) if offered else None, self.lost)
         corrected = "reset" not in inputs and any(map(self.get, self._corrected))
         assert not corrected, "a corrected bit that nobody flipped"
         for c in range(self.size.channels):
@@ -146,10 +155,8 @@ class DirectedDriver:
         and whether it was applied.
         """
         port = f"acknowledge_{c}"
-        bits = {"target_pipeline": p, "target_line": line}
-        bits |= {f"words_{k}": word for k, word in enumerate(words)}
-        values = {f"{port}_bits_{name}": value for name, value in bits.items()}
-        self.driver.set(**values)
+        self.driver.set(**{f"{port}_bits_pipeline": p, f"{port}_bits_line": line})
+        self.written[c] = words
         for cycles in range(PATIENCE):
             await self.tick(events, **{f"{port}_valid": 1})
             if self.get(f"{port}_ready"):

@@ -107,6 +107,26 @@ async def a_bad_word_is_not_acknowledged(driver: DirectedDriver) -> None:
 
 
 @directed_test
+async def a_lost_word_is_not_subtracted(driver: DirectedDriver) -> None:
+    """If a word of the written line is lost, nothing changes, and the answer reports it. Of the
+    other channel's words none is looked at.
+    """
+    await driver.tick({0: 0, 1: 64})
+    await driver.wait(12)
+    for c, k in product(range(driver.size.channels), range(8)):
+        driver.lost = {k}
+        assert await driver.acknowledge(c, 0, 0, first(1)) == (BAD, False)
+        driver.lost = set()
+        assert (await driver.read(c, 0, 0)).words == first(1)
+        others = {f"acknowledgeWords_{other}_lost": int(other != c) for other in range(2)}
+        driver.driver.set(**others)
+        assert await driver.acknowledge(c, 0, 1, first()) == (LATENCY, True)
+        await driver.wait(8)
+    assert await driver.acknowledge(0, 0, 0, first(1)) == (LATENCY, True)
+    assert (await driver.read(0, 0, 0)).words == first()
+
+
+@directed_test
 async def an_acknowledge_clears_no_parity(driver: DirectedDriver) -> None:
     """A bit that flips in any cycle amid one is overwritten, or its line stays bad."""
     await driver.rule(0, replace(COUNT, effect_op="reset", effect_operand=5))
@@ -170,7 +190,7 @@ async def a_counter_of_which_one_byte_differs_is_kept(driver: DirectedDriver) ->
 async def a_rule_waits_for_an_acknowledge(driver: DirectedDriver) -> None:
     """A rule offered during an acknowledgement applies after it, with its own operand."""
     idle = await driver.rule(1, COUNT)
-    driver.driver.set(acknowledge_0_bits_target_pipeline=0, acknowledge_0_bits_words_0=1)
+    driver.written[0] = first(1)
     for late in range(1, LATENCY + 6):
         await driver.rule(0, replace(COUNT, effect_op="add", effect_operand=1))
         rule = replace(COUNT, effect_op="reset", effect_operand=7)
@@ -201,7 +221,7 @@ async def channels_take_turns(driver: DirectedDriver) -> None:
     """Lines offered on both channels are handled alternately, in the specified number of cycles."""
     await driver.tick({0: 0, 1: 64})
     await driver.wait(12)
-    driver.driver.set(**{f"acknowledge_{c}_bits_words_0": 1 for c in range(2)})
+    driver.written = {c: first(1) for c in range(2)}
     answers = []
     for cycle in range(6 * APART):
         await driver.tick(acknowledge_0_valid=1, acknowledge_1_valid=1)

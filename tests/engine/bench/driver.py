@@ -20,6 +20,7 @@ from tests.bench.difference import Difference
 from tests.engine.bench.plan import Line, Plan, Timing, strobe_signals
 from tests.engine.bench.script import registers
 from tests.engine.bench.sizes import Size
+from tests.engine.bench.words import LineWords
 
 Step = list[tuple[Callable[[int, Any], None], Any]]
 DEPOSIT = 0  # takes effect after the edge
@@ -34,14 +35,16 @@ class Driver:
         self.edge = RisingEdge(dut.clock)
         self._pins: dict[str, Any] = {}
         self._last: dict[str, int] = {}  # the last value of each input
+        self._none: list[list[int] | None] = [None] * size.channels
         strobes = strobe_signals(size.channels, size.pipelines)
         self._strobes = [self._pin(name)._handle.get_signal_val_long for name in strobes]
         self._strobe_names = strobes
         self._words = [
-            [self._getter(f"lines_{c}_bits_words_{k}") for k in range(WORDS_PER_LINE)]
+            [self.getter(f"lines_{c}_bits_words_{k}") for k in range(WORDS_PER_LINE)]
             for c in range(size.channels)
         ]
-        self._poison = [self._getter(f"lines_{c}_bits_poison") for c in range(size.channels)]
+        self._written = [LineWords(self, c) for c in range(size.channels)]
+        self._poison = [self.getter(f"lines_{c}_bits_poison") for c in range(size.channels)]
 
     def _pin(self, name: str) -> Any:
         if name not in self._pins:
@@ -49,12 +52,13 @@ class Driver:
             self._pins[name] = getattr(self.dut, port)
         return self._pins[name]
 
-    def _getter(self, name: str) -> Callable[[], str]:
+    def getter(self, name: str) -> Callable[[], str]:
+        """A function that returns an output's bits."""
         return self._pin(name)._handle.get_signal_val_binstr
 
     def get(self, name: str) -> int:
         """An output's value in this cycle."""
-        return int(self._getter(name)(), 2)
+        return int(self.getter(name)(), 2)
 
     def _write(self, name: str, value: int) -> tuple[Callable[[int, Any], None], Any]:
         pin = self._pin(name)
@@ -79,7 +83,7 @@ class Driver:
             port, _, name = pin._name.partition("_")
             output = name.startswith(
                 ("lines", "status", "acknowledged", "faults")
-            ) or name.endswith("ready")
+            ) or name.endswith(("ready", "_index", "_first"))
             if port == "io" and not output:
                 self.set(**{name: 0})
         self.set(reset=1)
@@ -103,6 +107,8 @@ class Driver:
             for function, value in step:
                 function(DEPOSIT, value)
             await edge
+            for written, words in zip(self._written, plan.written.get(t, self._none), strict=True):
+                written.cycle(words)
             seen = [strobe() for strobe in strobes]
             if seen != expected:
                 self._compare_strobes(plan, t, seen)

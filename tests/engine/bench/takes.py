@@ -43,22 +43,19 @@ class Takes:
                     if rng.random() < CHANGED:
                         byte = rng.randrange(1, 256) << 8 * rng.randrange(8)
                         take.words[k] = rng.choice((rng.getrandbits(64), take.words[k] ^ byte))
-            self._bits(port, take.pipeline, take.line, take.words)
+            reference.bits(port, pipeline=take.pipeline, line=take.line)
         elif reference.script.noise:
             size = reference.size
-            self._bits(port, rng.randrange(size.pipelines), rng.randrange(size.lines), [])
+            reference.bits(
+                port, pipeline=rng.randrange(size.pipelines), line=rng.randrange(size.lines)
+            )
         reference.drives.append((f"{port}_valid", int(channel.take is not None)))
-
-    def _bits(self, port: str, pipeline: int, line: int, words: list[int]) -> None:
-        bits = {f"words_{k}": word for k, word in enumerate(words)}
-        effect = line & 1  # ignored by the engine
-        self.reference.bits(
-            port, target_pipeline=pipeline, target_line=line, target_effect=effect, **bits
-        )
 
     def cycle(self, t: int, running: bool) -> list[int]:
         """One cycle, after its slots. Returns which channels are answered."""
         reference = self.reference
+        if any(channel.take for channel in reference.channels):
+            reference.plan.written[t] = [c.take and c.take.words for c in reference.channels]
         answered = [int(running and t == self.done and c.number == self.channel)
                     for c in reference.channels]  # fmt: skip
         if any(answered):

@@ -9,15 +9,18 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from random import Random
+from typing import Any
 
-from cocotb.triggers import ClockCycles
+import cocotb
+from cocotb.triggers import ClockCycles, FallingEdge
 
 from anemone.hardware import registers
 from anemone.hardware.registers import FaultMemory
-from tests.bench.upsets import words
+from tests.bench.upsets import double_flips, words
 from tests.expander.bench import control as reg
 from tests.expander.bench.directed_acknowledge import line, opened
 from tests.expander.bench.directed_region import COUNT, COUNTED, counted
+from tests.expander.bench.directed_upsets import arrays
 from tests.expander.bench.environment import find
 from tests.expander.bench.host import Host, hosted
 
@@ -121,59 +124,106 @@ async def two_flipped_bits_of_the_order_of_writes(host: Host) -> None:
     await order(host, FaultMemory.WRITE_ORDER, write=True, double=1)
 
 
-async def acknowledged(
-    host: Host, double: int, ahead: int, before: int = 0, third: bool = True
-) -> None:
-    """Acknowledge two lines at once; the second waits in a memory. ahead: address of the first;
-    before: number of earlier writes into the region; third: whether a third line follows.
+async def acknowledged(host: Host, written: list[tuple[int, bytes]]) -> list[int]:
+    """Write lines back at once, of ids from 1 on. Returns their responses."""
+    writes = [
+        host.memory[0].init_write(address, data, awid=k)
+        for k, (address, data) in enumerate(written, 1)
+    ]
+    for write in writes:
+        await write.wait()
+    return [write.data.resp for write in writes]
+
+
+async def damaged_line(host: Host, double: int) -> None:
+    """Flip bits in a word of the first of three lines."""
+    await counted(host)
+    base = await opened(host)
+    await arm(host, FaultMemory.ACKNOWLEDGES, double)
+    seen, zeros = line(COUNTED), bytes(64)
+    written = [(base, seen), (base + NEXT_LINE, zeros), (base + 2 * NEXT_LINE, zeros)]
+    assert await acknowledged(host, written) == [REFUSED if double else OKAY, OKAY, OKAY]
+    assert await host.line(0, 0) == (COUNTED if double else [0] * 8)
+    await expect(host, FaultMemory.ACKNOWLEDGES, double, id_valid=1, id=1)
+    if double:
+        await asked_again(host, base, seen)
+
+
+async def damaged_address(host: Host, ahead: int, before: int = 0, third: bool = True) -> None:
+    """Flip two bits in the address of the second of lines, as soon as it is stored. ahead: address
+    of the first; before: number of earlier writes into the region; third: whether a third line
+    follows.
     """
     await counted(host)
     base = await opened(host)
     for _ in range(before):
         await host.memory[0].write(base, bytes(32))  # no whole line: dropped
-    await arm(host, FaultMemory.ACKNOWLEDGES, double)
-    zeros, seen = bytes(64), line(COUNTED)
-    writes = [
-        host.memory[0].init_write(base + ahead, zeros, awid=1),
-        host.memory[0].init_write(base, seen, awid=2),
-        *([host.memory[0].init_write(base + 2 * NEXT_LINE, zeros, awid=3)] if third else []),
-    ]
-    for write in writes:
-        await write.wait()
-    resps = [OKAY, REFUSED if double else OKAY, OKAY][: len(writes)]
-    assert [write.data.resp for write in writes] == resps
-    assert await host.line(0, 0) == (COUNTED if double else [0] * 8)
-    await expect(host, FaultMemory.ACKNOWLEDGES, double, id_valid=1, id=2)
-    if double:  # software asks again
-        assert (await host.memory[0].write(base, seen)).resp == OKAY
-        assert await host.line(0, 0) == [0] * 8
+    (rows,) = (
+        rows
+        for path, rows in arrays(host.dut).items()
+        if path.endswith("channel_0.writeSink.lines.addresses.queue")
+    )
+    flipping = cocotb.start_soon(flip_next(host, rows))
+    seen, zeros = line(COUNTED), bytes(64)
+    written = [(base + ahead, zeros), (base, seen)]
+    written += [(base + 2 * NEXT_LINE, zeros)] if third else []
+    assert await acknowledged(host, written) == [OKAY, REFUSED, OKAY][: len(written)]
+    await flipping
+    assert await host.line(0, 0) == COUNTED
+    await expect(host, FaultMemory.ACKNOWLEDGES, 1, id_valid=1, id=2)
+    await asked_again(host, base, seen)
+
+
+async def flip_next(host: Host, rows: Any) -> None:
+    """Flip two bits of the next word that is written to a memory."""
+    before = [str(row.value) for row in rows]
+    while True:
+        await FallingEdge(host.dut.clock)
+        for row, old in zip(rows, before, strict=True):
+            if str(row.value) != old:
+                row.value = int(row.value) ^ sum(1 << bit for bit in double_flips(len(row))[0])
+                return
+
+
+async def asked_again(host: Host, address: int, seen: bytes) -> None:
+    """Software writes the line back once more."""
+    assert (await host.memory[0].write(address, seen)).resp == OKAY
+    assert await host.line(0, 0) == [0] * 8
 
 
 @hosted
 async def a_flipped_bit_of_a_line_to_be_taken_away(host: Host) -> None:
     """The line is subtracted as written."""
-    await acknowledged(host, 0, NEXT_LINE)
+    await damaged_line(host, 0)
 
 
 @hosted
 async def two_flipped_bits_of_a_line_to_be_taken_away(host: Host) -> None:
-    """The response is SLVERR, and no counter changes."""
-    await acknowledged(host, 1, NEXT_LINE)
+    """The response is SLVERR, and no counter changes. Lines behind it are not concerned."""
+    await damaged_line(host, 1)
 
 
 @hosted
-async def two_flipped_bits_of_a_line_behind_an_older_one_of_a_higher_place(host: Host) -> None:
+async def two_flipped_bits_of_a_lines_address(host: Host) -> None:
+    """The same for the line's address."""
+    await damaged_address(host, NEXT_LINE)
+
+
+@hosted
+async def two_flipped_bits_of_the_address_behind_an_older_line_of_a_higher_place(
+    host: Host,
+) -> None:
     """The older one still gets its own response."""
-    await acknowledged(host, 1, NEXT_LINE, before=1)
+    await damaged_address(host, NEXT_LINE, before=1)
 
 
 @hosted
-async def two_flipped_bits_of_a_line_when_the_engine_is_free_at_once(host: Host) -> None:
+async def two_flipped_bits_of_the_address_when_the_engine_is_free_at_once(host: Host) -> None:
     """The line ahead is of a pipeline without a rule and needs no subtraction, so the engine could
     start in the cycle in which the damaged one would be offered.
     """
     rest = host.size.lines * host.size.channels * 64
-    await acknowledged(host, 1, rest, third=False)
+    await damaged_address(host, rest, third=False)
 
 
 @hosted

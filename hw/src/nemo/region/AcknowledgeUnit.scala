@@ -30,10 +30,10 @@ class AcknowledgeSlot(p: NemoParams) extends Bundle {
   *   - shr, shl, ewma2, ewma4, ewma8, and a pipeline without a rule: unchanged
   *
   * An acknowledge has the channel's slots for [[AcknowledgeUnit.slots]] cycles; events wait in the queue of
-  * [[SlotArbiter]]. It reads the line and stops if a word has bad parity, or if r cannot be corrected. Then it sends an
-  * operand for each word through the rule's port of the effect operand, and restores that operand behind the last word.
-  * For sums and XOR the lane's ALU computes the new word; for the other ops it is computed here and set. A pipeline
-  * that is cleared meanwhile keeps its zeros.
+  * [[SlotArbiter]]. It reads the line, a word a slot, and stops if a word has bad parity, or if a written word or r
+  * cannot be corrected. Then it sends an operand for each word through the rule's port of the effect operand, and
+  * restores that operand behind the last word. For sums and XOR the lane's ALU computes the new word; for the other ops
+  * it is computed here and set. A pipeline that is cleared meanwhile keeps its zeros.
   *
   * Latency: [[AcknowledgeUnit.latency]] cycles from `acknowledge` to `acknowledged` if the channel is free and no other
   * acknowledge is under way; up to [[AcknowledgeUnit.period]] more for each other channel. It starts when the channel's
@@ -41,12 +41,14 @@ class AcknowledgeSlot(p: NemoParams) extends Bundle {
   */
 class AcknowledgeUnit(p: NemoParams) extends Module {
   import AcknowledgeUnit._
-  require(operandStep < firstUpdateStep(p) - 1)
+  require(operandStep < firstUpdateStep(p) - 1 && readStep + p.lineWords < firstUpdateStep(p))
+  require(operandDelay(p) == computeDelay(p))
   val io = IO(new Bundle {
 
     /** The ports of [[TelemetryEngine]]. */
-    val acknowledge = Vec(p.channels, Flipped(Decoupled(new LineAcknowledge(p))))
+    val acknowledge = Vec(p.channels, Flipped(Decoupled(new LineAddress(p))))
     val acknowledged = Vec(p.channels, Valid(Bool()))
+    val words = Vec(p.channels, new LineWordRead(p))
 
     /** An acknowledge of the channel may begin in the next cycle. */
     val available = Input(Vec(p.channels, Bool()))
@@ -58,8 +60,10 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
     val load = Flipped(Valid(UInt(p.pipelineBits.W)))
     val rule = Input(new DecodedRule(p))
 
-    /** Replaces the effect operand on the rule's port, [[MatchStage.latency]] + 1 cycles behind its slot. */
-    val operand = Valid(UInt(p.wordBits.W))
+    /** The effect operand on the rule's port: that of `rule`, or an update's, [[MatchStage.latency]] + 1 cycles behind
+      * its slot.
+      */
+    val effectOperand = Output(UInt(p.wordBits.W))
 
     /** Of the memory of reset values. */
     val fault = Output(new MemoryFault)
@@ -95,9 +99,11 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   private val channel = RegInit(0.U(p.channelBits.W))
   private val current = Reg(new RuleSummary)
   private val resetValueLost = RegEnable(resetValues.io.fault.uncorrected, step === operandStep.U)
-  private val parityError = RegNext(NemoParams.pick(VecInit(io.lines.map(_.poison)), channel) || resetValueLost)
+  private val wordLost = Reg(Bool())
+  private val isLost =
+    RegNext(NemoParams.pick(VecInit(io.lines.map(_.poison)), channel) || resetValueLost || wordLost)
   private val restoresOperand = active && step === (firstUpdateStep(p) + p.lineWords).U
-  private val aborts = active && step === firstUpdateStep(p).U && (parityError || !current.supported)
+  private val aborts = active && step === firstUpdateStep(p).U && (isLost || !current.supported)
   private val updates = active && step >= firstUpdateStep(p).U && step < (firstUpdateStep(p) + p.lineWords).U && !aborts
   private val operandPending = Seq.iterate(updates || restoresOperand, operandDelay(p) + 1)(RegNext(_, false.B))
   // Round robin: the next channel above the last, or the lowest.
@@ -107,14 +113,14 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   private val eligibleAbove = eligible.zipWithIndex.map { case (one, c) => one && c.U > channel }
   private val nextChannel = Mux(eligibleAbove.reduce(_ || _), PriorityEncoder(eligibleAbove), PriorityEncoder(eligible))
   private val starts = eligible.reduce(_ || _) && !active && !done && !operandPending.reduce(_ || _)
-  private val target = NemoParams.pick(VecInit(io.acknowledge.map(_.bits.target.pipeline)), nextChannel)
+  private val target = NemoParams.pick(VecInit(io.acknowledge.map(_.bits.pipeline)), nextChannel)
   private val pipeline = RegEnable(target, starts)
   when(starts) {
     channel := nextChannel
     current := NemoParams.pick(summaries, target)
   }
 
-  private val applies = RegEnable(!parityError, step === firstUpdateStep(p).U)
+  private val applies = RegEnable(!isLost, step === firstUpdateStep(p).U)
   private val finishes = restoresOperand || aborts
   active := starts || (active && !finishes)
   step := Mux(active, step + 1.U, 0.U)
@@ -124,12 +130,14 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   private val cleared = Reg(Bool())
   private val clears = NemoParams.pick(io.clearing, pipeline)
   cleared := active && (cleared || clears)
+  // The line's poison is that of the first read. Each word is read `lineWords` steps before it is updated.
+  private val reads = step =/= 0.U && step < firstUpdateStep(p).U
   private val word = (step - firstUpdateStep(p).U)(p.wordIndexBits - 1, 0)
   for (c <- 0 until p.channels) {
     val slot = io.slots(c)
     slot.busy := active && isFor(c)
-    slot.read := step === readStep.U || updates || restoresOperand
-    slot.serialRmw := step =/= readStep.U
+    slot.read := reads || updates || restoresOperand
+    slot.serialRmw := !reads
     slot.effect := updates && !cleared && !clears
     slot.op := Mux(
       current.method(1),
@@ -149,29 +157,39 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   resetValues.io.read.bits := pipeline
   private val resetOperand = RegEnable(resetValues.io.data, step === operandStep.U)
 
-  // The stored and the written word, `wordDelay` cycles behind the slot. The last is selected while it is still
-  // offered.
-  private val wordNow = ShiftRegister(word, wordDelay)
-  private def selectWord(words: Int => Vec[UInt]): UInt = {
-    val all = Seq.tabulate(p.channels)(words(_)).flatten
-    RegNext(VecInit(all)(if (p.channels == 1) wordNow else Cat(channel, wordNow)))
+  // The written words, each once before the updates, and again for its update. They are asked for a cycle early.
+  private val index = ShiftRegister(word + 1.U, lineDelay(p) - 1)
+  private val first = ShiftRegister(active && step < p.lineWords.U, lineDelay(p) - 1, false.B, true.B)
+  for ((words, c) <- io.words.zipWithIndex) {
+    words.index := index
+    words.first := first && isFor(c)
   }
-  private val stored = selectWord(c => io.lines(c).words)
-  private val written = selectWord(c => io.acknowledge(c).bits.words)
-  private val restored = Seq.iterate(restoresOperand, wordDelay + 3)(RegNext(_, false.B))
+  private val checked = ShiftRegister(first, LineWordRead.latency, false.B, true.B)
+  wordLost := active && (wordLost || (checked && NemoParams.pick(VecInit(io.words.map(_.lost)), channel)))
 
-  // The operand. Behind the last word it is the rule's own: the max method with all counters equal gives it.
+  // The stored and the written word, `selectDelay` cycles behind the slot. The line has one word, so OR joins them.
+  private def ofChannel(value: Int => UInt): UInt =
+    RegNext(NemoParams.pick(VecInit.tabulate(p.channels)(value), channel))
+  private val stored = ofChannel(c => io.lines(c).words.reduce(_ | _))
+  private val written = ofChannel(io.words(_).word)
+
+  // Which counters are as they were read.
   private val sameBytes = RegNext(VecInit.tabulate(p.wordBytes) { k =>
     val (low, high) = (k * p.byteBits, (k + 1) * p.byteBits - 1)
-    restored(wordDelay + 1) || stored(high, low) === written(high, low)
+    stored(high, low) === written(high, low)
   })
-  private val resetValue = RegNext(Mux(current.isReset || restored(wordDelay + 1), resetOperand, 0.U))
-  private val method = Mux(restored(wordDelay + 2), Method.max.U, current.method)
-  private val (storedWord, subtrahend) = (RegNext(stored), RegNext(written))
   private def equalBytes(width: Int): UInt = VecInit
     .tabulate(p.wordBytes)(k => sameBytes.slice(k >> width << width, ((k >> width) + 1) << width).reduce(_ && _))
     .asUInt
-  private val equal = CounterWidth.spread(CounterWidth.select(current.counterWidth, p)(equalBytes), p)
+  private val restores = ShiftRegister(restoresOperand, selectDelay(p) + 1, false.B, true.B)
+  private val equal =
+    RegNext(Fill(p.wordBytes, restores) | CounterWidth.select(current.counterWidth, p)(equalBytes))
+  private val isEqual = CounterWidth.spread(equal, p)
+
+  // The operand. Behind the last word it is the rule's own: the max method with all counters equal gives it.
+  private val resetValue = RegNext(Mux(current.isReset || restores, resetOperand, 0.U))
+  private val method = RegNext(Mux(restores, Method.max.U, current.method))
+  private val (storedWord, subtrahend) = (ShiftRegister(stored, 2), ShiftRegister(written, 2))
   private val tops = CounterWidth.topBytes(current.counterWidth, p)
   private val difference =
     CounterWidth.guarded(subtrahend, Fill(p.wordBytes, 1.U), p) + CounterWidth.guarded(
@@ -183,11 +201,9 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   private val computed = RegNext(MuxLookup(method, 0.U(p.wordBits.W))(Seq(
     Method.xor.U -> (subtrahend ^ resetValue),
     Method.or.U -> ((storedWord & ~subtrahend) | resetValue),
-    Method.max.U -> ((equal & resetValue) | (~equal & storedWord))
+    Method.max.U -> ((isEqual & resetValue) | (~isEqual & storedWord))
   )))
-  io.operand.valid := operandPending.last
-  // With the hash stage the operand waits for its slot.
-  io.operand.bits := ShiftRegister(sum | computed, operandDelay(p) - computeDelay)
+  io.effectOperand := Mux(operandPending.last, sum | computed, io.rule.effectOperand)
 }
 
 object AcknowledgeUnit {
@@ -210,10 +226,13 @@ object AcknowledgeUnit {
   private val readStep = 1
   private def firstUpdateStep(p: NemoParams): Int = readStep + TelemetryEngine.readLatency(p) + 1
   private val operandStep = ProtectedRam.latency
-  private val wordDelay = 2
 
-  /** Cycles from a slot to the operand computed for it. */
-  private val computeDelay = wordDelay + 3
+  /** Cycles from an update's slot to its word in `lines`, which was read `lineWords` slots before. */
+  private def lineDelay(p: NemoParams): Int = TelemetryEngine.readLatency(p) - p.lineWords
+
+  /** Cycles from an update's slot to both words, and to its operand. */
+  private def selectDelay(p: NemoParams): Int = lineDelay(p) + 1
+  private def computeDelay(p: NemoParams): Int = selectDelay(p) + 3
   private def operandDelay(p: NemoParams): Int = MatchStage.latency(p) + 1
 
   /** Slots of an acknowledge. */

@@ -7,8 +7,8 @@ import chisel3.util._
 /** The read path of one channel: joins the contributions of all pipelines to a line.
   *
   * Words whose newest value is in flight come from the forwarding paths of the pipeline that is read. The words of a
-  * serial RMW arrive one slot apart and are gathered. A line that is read for an acknowledge is not valid; it stays
-  * until the next read, because the acknowledge's updates do not count as reads.
+  * serial RMW arrive one slot apart and are gathered. A line that is read for an acknowledge is not valid; it has only
+  * the word of its slot, and the poison of all. The acknowledge's updates do not count as reads.
   *
   * Latency: [[ReadStage.latency]] cycles from `slot` to `line`, which has no register behind it; a line a cycle.
   */
@@ -77,8 +77,10 @@ class ReadStage(p: NemoParams) extends Module {
     val current = Mux(forward1Hit(k), forward1.data, 0.U)
     if (k == 0) Mux(continues(4), heldForward1.data, current) else current
   }
+  // An acknowledge reads a word when nothing of the line is in flight, or only what forward4 has.
+  private val wanted = Mux(slots(3).isAcknowledge, UIntToOH(slots(3).word, p.lineWords), Fill(p.lineWords, 1.U))
   for (k <- 0 until p.lineWords)
-    io.line.bits.words(k) := hold(words(k).data, 3) | forward3Words(k) | forward2Words(k) | newestForward1(k)
+    io.line.bits.words(k) := hold(Mux(wanted(k), words(k).data, 0.U), 3) | forward3Words(k) | forward2Words(k) | newestForward1(k)
   io.line.bits.poison := storedParityError || forwardParityError || Mux(
     continues(4),
     heldForward1.parityError,
