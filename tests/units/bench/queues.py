@@ -48,6 +48,7 @@ class QueueUnit:
         """
         pins, model = self.pins, self.model
         take |= "deq_ready" not in pins
+        inject = inject if "inject_valid" in pins else 0
         if offer is not None:
             self.enters.set(offer)
         pins.set(enq_valid=int(offer is not None), deq_ready=int(take))
