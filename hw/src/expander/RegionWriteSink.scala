@@ -177,7 +177,8 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
     }
   }
 
-  // Per slot: the memory writes of its id ahead of it, valid once `known`, and the region slots of its id ahead of it.
+  // Per slot: the memory writes of its id ahead of it, and the region slots of its id ahead of it. Until the first is
+  // `known` it is zero, so memory's responses wait: they may be to later writes.
   // The response of this cycle is known late, so it is counted in the next cycle, in which `next` already includes it.
   private val ids = Reg(Vec(slots, UInt(p.memory.idBits.W)))
   private val ahead = Reg(Vec(slots, UInt(countBits.W)))
@@ -198,13 +199,13 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
   private val next = VecInit(ahead.zipWithIndex.map { case (count, slot) =>
     count >> 1 === 0.U && (!count(0) || justAnswered(slot))
   }).asUInt
-  // Until that is known, memory's response may be to a later write.
-  private val memoryWaits = (used & (~known | next) & same).orR
+  private val memoryWaits = (used & next & same).orR
   for (slot <- 0 until slots) {
     when(lookedUp(slot)) { ahead(slot) := order.io.ahead }
-      .elsewhen(justAnswered(slot)) { ahead(slot) := ahead(slot) - 1.U }
+      .elsewhen(known(slot) && justAnswered(slot)) { ahead(slot) := ahead(slot) - 1.U }
     sameIdBefore(slot) := sameIdBefore(slot) & ~enters // an earlier occupant of a slot is not the entering one
     when(enters(slot)) {
+      ahead(slot) := 0.U
       ids(slot) := io.region.bits.id
       sameIdBefore(slot) := used & VecInit(ids.map(_ === io.region.bits.id)).asUInt
     }
@@ -212,6 +213,7 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
 
   // A slot that may be answered is registered here. If region and memory both can answer, they take turns.
   private val noneAhead = VecInit(ahead.map(_ === 0.U)).asUInt
+  assert(!(used & known & noneAhead & justAnswered).orR, "a write into the region was overtaken")
   private val answerable =
     used & known & noneAhead & done & ~VecInit(sameIdBefore.map(older => (older & used).orR)).asUInt
   private val leaves = RegInit(0.U(slots.W))

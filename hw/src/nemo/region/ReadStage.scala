@@ -80,7 +80,10 @@ class ReadStage(p: NemoParams) extends Module {
   // An acknowledge reads a word when nothing of the line is in flight, or only what forward4 has.
   private val wanted = Mux(slots(3).isAcknowledge, UIntToOH(slots(3).word, p.lineWords), Fill(p.lineWords, 1.U))
   for (k <- 0 until p.lineWords)
-    io.line.bits.words(k) := hold(Mux(wanted(k), words(k).data, 0.U), 3) | forward3Words(k) | forward2Words(k) | newestForward1(k)
+    io.line.bits.words(k) := hold(
+      Mux(wanted(k), words(k).data, 0.U),
+      3
+    ) | forward3Words(k) | forward2Words(k) | newestForward1(k)
   io.line.bits.poison := storedParityError || forwardParityError || Mux(
     continues(4),
     heldForward1.parityError,
