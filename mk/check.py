@@ -21,7 +21,7 @@ import time
 import xml.etree.ElementTree as ET
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mk.stages import COMPLETE, LACKING, LOGS, ROOT, Stage, all_stages, quick_stages
@@ -29,14 +29,16 @@ from mk.stages import COMPLETE, LACKING, LOGS, ROOT, Stage, all_stages, quick_st
 
 @dataclass
 class Outcome:
-    """Counts of a stage and its wall time in seconds."""
+    """Counts of a stage, its wall time in seconds, and the names of the cases that failed."""
 
     passed: int = 0
     failed: int = 0
     skipped: int = 0
     seconds: float = 0.0
+    failures: list[str] = field(default_factory=list)
 
 
+NAMED = 20  # failed cases that the summary names, of a stage
 RUNNING: set[subprocess.Popen[bytes]] = set()
 STOPPED = threading.Event()  # also stops a command that is just being started
 
@@ -87,6 +89,7 @@ def count(report: Path) -> Outcome:
     for case in cases:
         if case.find("failure") is not None or case.find("error") is not None:
             outcome.failed += 1
+            outcome.failures.append(f"{case.get('classname')}.{case.get('name')}")
         elif case.find("skipped") is not None:
             outcome.skipped += 1
         else:
@@ -166,11 +169,13 @@ def summary(outcomes: list[tuple[Stage, Outcome]]) -> int:
     for stage, o in outcomes:
         print(f"{stage.name:16}{o.passed:8}{o.failed:8}{o.skipped:8}{o.seconds:9.1f}")
     passed, failed, skipped = (
-        sum(getattr(o, field) for _, o in outcomes) for field in ("passed", "failed", "skipped")
+        sum(getattr(o, kind) for _, o in outcomes) for kind in ("passed", "failed", "skipped")
     )
     for stage, o in outcomes:
         if o.failed:
             print(f"failed: {stage.name}, see build/test/{stage.name}.log")
+            for name in o.failures[:NAMED]:
+                print(f"  {name}")
     tail = f", {skipped} skipped" if skipped else ""
     print(f"\n{passed} passed, {failed} failed{tail}")
     return 1 if failed else 0

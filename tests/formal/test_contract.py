@@ -56,6 +56,11 @@ MUTANTS = {
         r"\boverwritten\[[01]\](\s+\?)",
         r"1'h0\g<1>",
     ),
+    "a line for an acknowledgement has all words": (
+        "add-set-4",
+        r"\bslots_later_r_2_acknowledge(\s+\?)",
+        r"1'h0\g<1>",
+    ),
     "an acknowledgement puts no operand": (
         "add-set-4",
         r"\bloadNext \| io_slot_read & io_slot_acknowledge & io_slot_serialRmw\b",

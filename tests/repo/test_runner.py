@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from mk.stages import all_stages
+from mk.check import Outcome, count, summary
+from mk.stages import Stage, all_stages
 from tests.conftest import COMPLETE
 from tests.inputs import ROOT
 
@@ -95,3 +96,18 @@ def test_a_group_has_one_worker(tmp_path: Path) -> None:
 def test_a_kept_test_leaves_nothing_to_tear_down(tmp_path: Path) -> None:
     done = run(KEPT, tmp_path, "-n", "0")
     assert "3 passed" in done.stdout.splitlines()[-1], done.stdout
+
+
+REPORT = """<testsuites><testsuite>
+<testcase classname="rotate" name="slices"/>
+<testcase classname="rotate" name="period"><failure message="late"/></testcase>
+</testsuite></testsuites>"""
+
+
+def test_the_summary_names_what_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A log that is kept elsewhere may be lost, as CI's is."""
+    (tmp_path / "report.xml").write_text(REPORT)
+    outcome = count(tmp_path / "report.xml")
+    assert outcome == Outcome(passed=1, failed=1, failures=["rotate.period"])
+    assert summary([(Stage("kunit", ["true"]), outcome)]) == 1
+    assert "failed: kunit, see build/test/kunit.log\n  rotate.period\n" in capsys.readouterr().out

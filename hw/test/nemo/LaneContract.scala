@@ -13,9 +13,10 @@ case class Case(op: UpdateOp, effect: UpdateOp, counterWidth: Int) {
 /** The contract of one rule on one channel: a lane and its read stage, without the arbiter.
   *
   * In every cycle the solver chooses a slot (an event, a read, the next word of a serial RMW, a slot of an acknowledge,
-  * or nothing) and a table write. An acknowledge reads a line, or updates any word with any operand by any of its ops;
+  * or nothing) and a table write. An acknowledge reads a word, or updates any word with any operand by any of its ops;
   * then the rule's own operand is restored. A reference applies all of it at once to one counter of the solver's
-  * choice. Each line must hold the reference's value at its slot, on time and without poison.
+  * choice. Each line must hold the reference's value at its slot, on time and without poison; so must the OR of an
+  * acknowledge's line, unless one of the three slots before its read changes a counter ([[AcknowledgeUnit]] waits).
   *
   * `written` is a lemma: the update stage writes the reference's value. The solver need not find it by itself.
   */
@@ -93,7 +94,7 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   slot.target.effect := (inSerialRmw || io.slot.target.effect) && !(acknowledge && !updates)
   private val serialRmw = slot.read && slot.target.effect && effectIsSerial.B && !acknowledge
   slot.serialRmw := serialRmw || updates
-  slot.word := Mux(serialRmw, serialWord, Mux(updates, io.slot.word, 0.U))
+  slot.word := Mux(serialRmw, serialWord, Mux(acknowledge, io.slot.word, 0.U))
   slot.acknowledge := acknowledge
   slot.op := Mux(io.slot.op(0), UpdateOp.Set.code.U, Mux(io.slot.op(1), UpdateOp.Sub.code.U, UpdateOp.Xor.code.U))
   line := slot.target.line
@@ -153,13 +154,18 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   // The counter's value that the line must hold; of a serial RMW, the value in the slot of its word.
   private def delayed[T <: Data](x: T, n: Int) = ShiftRegister(x, n, 0.U.asTypeOf(x), true.B)
   private val latency = MatchStage.latency(p) + ReadStage.latency
-  private val last = slot.read && !updates && (!slot.serialRmw || slot.word === (p.lineWords - 1).U)
+  private val last = slot.read && !acknowledge && (!slot.serialRmw || slot.word === (p.lineWords - 1).U)
   private val gathered = RegEnable(before, inSlot)
   private val expected = Mux(inSlot, before, gathered)
+  private val changes = slot.event || (slot.read && slot.target.effect)
+  private val settled = !(1 until UpdateStage.hazardDepth).map(delayed(changes, _)).reduce(_ || _)
+  private val readsWord = acknowledge && !updates && slot.word === wordOfLine && settled
   private val answer = readStage.io.line
-  io.line := answer.valid === delayed(last && !acknowledge, latency) &&
-    (!delayed(last && inLine, latency) || counter(answer.bits.words(wordOfLine)) === delayed(expected, latency))
-  io.poison := answer.valid && answer.bits.poison
+  private val words = answer.bits.words
+  private val read = Mux(delayed(readsWord, latency), words.reduce(_ | _), words(wordOfLine))
+  io.line := answer.valid === delayed(last, latency) &&
+    (!delayed((last || readsWord) && inLine, latency) || counter(read) === delayed(expected, latency))
+  io.poison := (answer.valid || delayed(readsWord, latency)) && answer.bits.poison
 
   private val writes = BoringUtils.bore(lane.update.written)
   private val result = BoringUtils.bore(lane.update.result)
