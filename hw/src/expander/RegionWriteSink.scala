@@ -22,9 +22,9 @@ class RegionWrite(p: ExpanderParams) extends Bundle {
 /** Write data and write responses of one channel: memory's pass, and writes into the telemetry region end here.
   *
   * Data come in the order of the write grants. A region write is answered when it is done and every earlier write of
-  * its id has been answered. Memory's response to a later write of the same id waits for it, and memory's responses of its
-  * id wait for [[SameIdTracker.latency]] cycles, in which it finds its place; nothing else does. A whole
-  * line that acknowledges goes to the engine; all other data are dropped and counted by beat. A region write with an
+  * its id has been answered. Memory's response to a later write of the same id waits for it, and memory's responses of
+  * its id wait for [[SameIdTracker.latency]] cycles, in which it finds its place; nothing else does. A whole line that
+  * acknowledges goes to the engine; all other data are dropped and counted by beat. A region write with an
   * uncorrectable error while it waits is dropped too, and answered SLVERR.
   *
   * Data of memory writes pass in the cycle of the grant or later; data of region writes are consumed from the cycle

@@ -219,8 +219,8 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
   }
 
-  /** Acknowledges of line 1, of id 1, and of line 2, of id 2. Returns the response to the one with the flipped bit, the id
-    * reported, and whether any was.
+  /** Acknowledges of line 1, of id 1, and of line 2, of id 2. Returns the response to the one with the flipped bit, the
+    * id reported, and whether any was.
     */
   private def second(dut: RegionWriteSink, memory: Int, bits: Int): (Int, Int, Boolean) = {
     val io = dut.io

@@ -59,7 +59,7 @@ def required(channels: int = 4) -> set[str]:
         _bins("take", ("event", "reset"), range(WINDOW)),
         # A channel is free behind a serial RMW, not in its last slot.
         _bins("take", "op", range(1, WINDOW)),
-        _bins("take", ("nothing", "clear", "channels at once")),
+        _bins("take", ("nothing", "lost", "clear", "channels at once")),
         _bins("queue", range(1, 21)),
         _bins("table", ("mapped", "unmapped"), ("before", "same cycle", "behind")),
         _bins("table", ("waits for clear", "behind serial RMW")),

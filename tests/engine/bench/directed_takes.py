@@ -128,31 +128,46 @@ async def a_lost_word_is_not_subtracted(driver: DirectedDriver) -> None:
 
 @directed_test
 async def an_acknowledge_clears_no_parity(driver: DirectedDriver) -> None:
-    """A bit that flips in any cycle amid one is overwritten, or its line stays bad."""
-    await driver.rule(0, replace(COUNT, effect_op="reset", effect_operand=5))
-    bad = 0
-    for late in range(LATENCY + 2):
-        await driver.tick(clear_valid=1, clear_bits=0)
-        await driver.cleared()
-        await driver.table(0, (0, 0))
-        for _ in range(3):
-            await driver.tick({0: 0})
-        await driver.wait(12)
+    """A bit that flips in any cycle amid one is overwritten, or its line stays bad. By a sum, and
+    by an op that sets words that it has read.
+    """
+    every = range(LATENCY + 2)
+    for op, operand, written, left in (
+        ("add", 1, first(1), [7, *[5] * 7]),
+        ("max", 3, first(3), [5] * 8),
+    ):
+        rule = replace(COUNT, op=op, operand=operand, effect_op="reset", effect_operand=5)
+        await driver.rule(0, rule)
+        bad = sum([await _stays_bad(driver, late, written, left) for late in every])
+        assert 2 < bad < LATENCY + 2, op
 
-        async def flips(late: int = late) -> None:
-            for _ in range(late):
-                await driver.driver.edge
-            upset(driver, 17)
 
-        flipping = cocotb.start_soon(flips())
-        _, applied = await driver.acknowledge(0, 0, 0, first(1))
-        await flipping
-        await driver.wait(2)
-        seen = await driver.read(0, 0, 0)
-        right = [7, *[5] * 7] if applied else first(3)
-        assert seen.poison or seen.words == right, f"flipped {late} cycles behind the offer"
-        bad += seen.poison
-    assert 2 < bad < LATENCY + 2
+async def _stays_bad(
+    driver: DirectedDriver, late: int, written: list[int], left: list[int]
+) -> bool:
+    """Whether a bit that flips `late` cycles behind a line's offer leaves it bad; `left`: its
+    words if not.
+    """
+    await driver.tick(clear_valid=1, clear_bits=0)
+    await driver.cleared()
+    await driver.table(0, (0, 0))
+    for _ in range(3):
+        await driver.tick({0: 0})
+    await driver.wait(12)
+
+    async def flips() -> None:
+        for _ in range(late):
+            await driver.driver.edge
+        upset(driver, 17)
+
+    flipping = cocotb.start_soon(flips())
+    _, applied = await driver.acknowledge(0, 0, 0, written)
+    await flipping
+    await driver.wait(2)
+    seen = await driver.read(0, 0, 0)
+    right = left if applied else first(3)
+    assert seen.poison or seen.words == right, f"flipped {late} cycles behind the offer"
+    return seen.poison
 
 
 @directed_test

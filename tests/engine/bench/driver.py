@@ -17,7 +17,7 @@ from cocotb.triggers import RisingEdge
 from anemone.hardware.geometry import WORDS_PER_LINE
 from anemone.telemetry.rules import OPS, WIDTHS, Rule
 from tests.bench.difference import Difference
-from tests.engine.bench.plan import Line, Plan, Timing, strobe_signals
+from tests.engine.bench.plan import Line, Plan, Timing, Written, strobe_signals
 from tests.engine.bench.script import registers
 from tests.engine.bench.sizes import Size
 from tests.engine.bench.words import LineWords
@@ -35,7 +35,7 @@ class Driver:
         self.edge = RisingEdge(dut.clock)
         self._pins: dict[str, Any] = {}
         self._last: dict[str, int] = {}  # the last value of each input
-        self._none: list[list[int] | None] = [None] * size.channels
+        self._none: list[Written | None] = [None] * size.channels
         strobes = strobe_signals(size.channels, size.pipelines)
         self._strobes = [self._pin(name)._handle.get_signal_val_long for name in strobes]
         self._strobe_names = strobes
@@ -107,8 +107,8 @@ class Driver:
             for function, value in step:
                 function(DEPOSIT, value)
             await edge
-            for written, words in zip(self._written, plan.written.get(t, self._none), strict=True):
-                written.cycle(words)
+            for port, written in zip(self._written, plan.written.get(t, self._none), strict=True):
+                port.cycle(*(written or ()))
             seen = [strobe() for strobe in strobes]
             if seen != expected:
                 self._compare_strobes(plan, t, seen)

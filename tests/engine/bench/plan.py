@@ -37,6 +37,9 @@ class Line:
     poison: bool = False
 
 
+Written = tuple[list[int], tuple[int, ...]]
+
+
 @dataclass
 class Plan:
     """Inputs and expected outputs; signal names are without `io_`.
@@ -44,14 +47,15 @@ class Plan:
     drives[cycle]: (signal, value) of inputs that may change. strobes[cycle]: each channel's reads
     ready, lines valid and acknowledged valid; rule ready, table ready; each pipeline's notified and
     clearing. None is not compared. lines[cycle]; status[cycle]: (signal, value). written[cycle]: by
-    channel, the words of a line that is written back. events, reads: how many were accepted.
+    channel, a line that is written back: its words, and which of them are lost. events, reads: how
+    many were accepted.
     """
 
     drives: list[list[tuple[str, int]]] = field(default_factory=list)
     strobes: list[list[int | None]] = field(default_factory=list)
     lines: dict[int, list[Line]] = field(default_factory=dict)
     status: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
-    written: dict[int, list[list[int] | None]] = field(default_factory=dict)
+    written: dict[int, list[Written | None]] = field(default_factory=dict)
     events: int = 0
     reads: int = 0
 

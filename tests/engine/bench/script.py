@@ -30,12 +30,14 @@ class Take:
     """A line that is written back; `line` None: the line that this pipeline updated last.
 
     words: the data; None: the line's contents when it is offered, with some random changes.
+    lost: which of them have an uncorrectable error.
     """
 
     at: int
     pipeline: int
     line: int | None
     words: list[int] | None = None
+    lost: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)

@@ -55,13 +55,16 @@ class Takes:
         """One cycle, after its slots. Returns which channels are answered."""
         reference = self.reference
         if any(channel.take for channel in reference.channels):
-            reference.plan.written[t] = [c.take and c.take.words for c in reference.channels]
+            offered = [c.take for c in reference.channels]
+            reference.plan.written[t] = [take and (take.words, take.lost) for take in offered]
         answered = [int(running and t == self.done and c.number == self.channel)
                     for c in reference.channels]  # fmt: skip
         if any(answered):
             channel = reference.channels[self.channel]
+            assert channel.take is not None
+            answer = (f"acknowledged_{self.channel}_bits", int(not channel.take.lost))
+            reference.plan.status.setdefault(t, []).append(answer)
             channel.take = None
-            reference.plan.status.setdefault(t, []).append((f"acknowledged_{self.channel}_bits", 1))
         ready = [c.number for c in reference.channels if c.take and c.free]
         if running and t >= self.idle and ready:
             if len(ready) > 1:
@@ -77,14 +80,15 @@ class Takes:
         assert take is not None and take.line is not None and take.words is not None
         model, cover = reference.models[take.pipeline], reference.cover
         cover[f"channel/{channel.number}/take"] += 1
-        changes = model.loaded >= 0 and model.rule.op in TAKEN
+        supported = model.loaded >= 0 and model.rule.op in TAKEN
+        changes = supported and not take.lost
         if changes:
             channel.reserved = reference.timing.take - 1
             self.idle = t + reference.timing.take + reference.timing.read - READ_STAGE
         else:  # it reads the line, and no more
             channel.reserved = reference.timing.read + 3
             self.idle = t + channel.reserved + 2
-            cover["take/nothing"] += 1
+            cover["take/nothing" if not supported else "take/lost"] += 1
         self.done = t + channel.reserved + 1
         reference.active = max(reference.active, self.done)
         if reference.off(take.pipeline, t + 1):

@@ -7,6 +7,7 @@ from random import Random
 
 import numpy as np
 
+from anemone.hardware.geometry import WORDS_PER_LINE
 from anemone.telemetry.rules import Rule
 from tests.engine.bench.rules import changed_rule, other_effect, random_rule
 from tests.engine.bench.script import Event, Read, RuleWrite, Script, TableWrite, Take
@@ -14,6 +15,7 @@ from tests.engine.bench.sizes import Size
 
 KINDS = ("hot", "few", "few", "stride", "uniform", "edges", "mixed")
 LOAD = (1.0, 1.0, 0.97, 0.9, 0.7, 0.4, 0.1, 0.02)  # events per cycle
+LOST = 0.1  # share of lines with a lost word in those that are written back
 
 
 def _addresses(draw: np.random.Generator, kind: str, n: int, rule: Rule, size: Size) -> np.ndarray:
@@ -79,7 +81,8 @@ def _takes(rng: Random, cycles: int, size: Size) -> list[Take]:
     takes = []
     for at in sorted(rng.randrange(cycles) for _ in range(count)):
         line = None if rng.random() < focus else rng.randrange(size.lines)
-        takes.append(Take(at, rng.randrange(size.pipelines), line))
+        lost = (rng.randrange(WORDS_PER_LINE),) if rng.random() < LOST else ()
+        takes.append(Take(at, rng.randrange(size.pipelines), line, lost=lost))
     return takes
 
 

@@ -23,7 +23,7 @@ class LineWords:
         self._asked: tuple[int, bool] | None = None  # in the cycle before
         self._firsts: set[int] = set()  # words that were read for the first time
 
-    def cycle(self, words: list[int] | None, lost: Collection[int] = ()) -> None:
+    def cycle(self, words: list[int] | None = None, lost: Collection[int] = ()) -> None:
         """At the end of a cycle: set the inputs of the next. words: the line on offer. lost: words
         with an uncorrectable error, which counts when they are read for the first time.
         """

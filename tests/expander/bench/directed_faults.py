@@ -175,12 +175,16 @@ async def damaged_address(host: Host, ahead: int, before: int = 0, third: bool =
 
 
 async def flip_next(host: Host, rows: Any) -> None:
-    """Flip two bits of the next word that is written to a memory."""
-    before = [str(row.value) for row in rows]
+    """Flip two bits of the next word that is written to a memory. Its rows are set to ones first,
+    so that a word like the one before is noticed too.
+    """
+    ones = "1" * len(rows[0])
+    for row in rows:
+        row.value = int(ones, 2)
     while True:
         await FallingEdge(host.dut.clock)
-        for row, old in zip(rows, before, strict=True):
-            if str(row.value) != old:
+        for row in rows:
+            if str(row.value) != ones:
                 row.value = int(row.value) ^ sum(1 << bit for bit in double_flips(len(row))[0])
                 return
 

@@ -41,8 +41,9 @@ class AcknowledgeSlot(p: NemoParams) extends Bundle {
   */
 class AcknowledgeUnit(p: NemoParams) extends Module {
   import AcknowledgeUnit._
-  require(operandStep < firstUpdateStep(p) - 1 && readStep + p.lineWords < firstUpdateStep(p))
-  require(operandDelay(p) == computeDelay(p))
+  require(operandStep < firstUpdateStep(p) - 1, "the reset value comes before the line is judged")
+  require(readStep + p.lineWords < firstUpdateStep(p), "each word is read behind the slot that is left empty")
+  require(operandDelay(p) == computeDelay(p), "an operand is computed as its update needs it")
   val io = IO(new Bundle {
 
     /** The ports of [[TelemetryEngine]]. */

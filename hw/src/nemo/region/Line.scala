@@ -28,7 +28,7 @@ class Line(p: NemoParams) extends Bundle {
 class LineWordRead(p: NemoParams) extends Bundle {
   val index = Output(UInt(p.wordIndexBits.W))
 
-  /** Set once for each word of a line, so that a fault can be reported once. */
+  /** Set once for each word of a line, so that its fault is reported once. */
   val first = Output(Bool())
   val word = Input(UInt(p.wordBits.W))
 
