@@ -159,13 +159,14 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   private val expected = Mux(inSlot, before, gathered)
   private val changes = slot.event || (slot.read && slot.target.effect)
   private val settled = !(1 until UpdateStage.hazardDepth).map(delayed(changes, _)).reduce(_ || _)
-  private val readsWord = acknowledge && !updates && slot.word === wordOfLine && settled
+  private val readsAny = acknowledge && !updates
+  private val readsWord = readsAny && slot.word === wordOfLine && settled
   private val answer = readStage.io.line
   private val words = answer.bits.words
   private val read = Mux(delayed(readsWord, latency), words.reduce(_ | _), words(wordOfLine))
   io.line := answer.valid === delayed(last, latency) &&
     (!delayed((last || readsWord) && inLine, latency) || counter(read) === delayed(expected, latency))
-  io.poison := (answer.valid || delayed(readsWord, latency)) && answer.bits.poison
+  io.poison := (answer.valid || delayed(readsAny, latency)) && answer.bits.poison
 
   private val writes = BoringUtils.bore(lane.update.written)
   private val result = BoringUtils.bore(lane.update.result)
