@@ -54,8 +54,8 @@ class Takes:
     def cycle(self, t: int, running: bool) -> list[int]:
         """One cycle, after its slots. Returns which channels are answered."""
         reference = self.reference
-        if any(channel.take for channel in reference.channels):
-            offered = [c.take for c in reference.channels]
+        offered = [channel.take for channel in reference.channels]
+        if any(offered):
             reference.plan.written[t] = [take and (take.words, take.lost) for take in offered]
         answered = [int(running and t == self.done and c.number == self.channel)
                     for c in reference.channels]  # fmt: skip
@@ -88,7 +88,7 @@ class Takes:
         else:  # it reads the line, and no more
             channel.reserved = reference.timing.read + 3
             self.idle = t + channel.reserved + 2
-            cover["take/nothing" if not supported else "take/lost"] += 1
+            cover["take/lost" if supported else "take/nothing"] += 1
         self.done = t + channel.reserved + 1
         reference.active = max(reference.active, self.done)
         if reference.off(take.pipeline, t + 1):
