@@ -25,7 +25,12 @@ object Emit {
     ChiselStage.emitSystemVerilogFile(
       module,
       Array("--target-dir", folder) ++ more,
-      Array("--disable-all-randomization", "--strip-debug-info", s"--lowering-options=$lowering")
+      Array(
+        "--disable-all-randomization",
+        "--strip-debug-info",
+        "--verify-each=false", // firtool's check of itself after each pass, half of its time
+        s"--lowering-options=$lowering"
+      )
     ): Unit
   }
 }

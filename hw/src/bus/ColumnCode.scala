@@ -2,6 +2,7 @@
 package anemone.bus
 
 import chisel3._
+import chisel3.util.Fill
 
 /** A linear code. Each check bit is the parity of some bits of the word. The column of a bit is a number whose set bits
   * are the check bits that include it; a check bit includes itself.
@@ -28,19 +29,19 @@ class ColumnCode(val columns: Seq[Int], val checkBits: Int) {
   def flips(syndrome: UInt): UInt = {
     val bits = columns.length
     (0 until checkBits)
-      .map(check => ~(row(check, bits).U(bits.W) ^ VecInit.fill(bits)(syndrome(check)).asUInt))
+      .map(check => ~(row(check, bits).U(bits.W) ^ Fill(bits, syndrome(check))))
       .reduce(_ & _)
   }
 
   /** Mask of the check bits whose column equals the syndrome. */
   def checkFlips(syndrome: UInt): UInt = VecInit.tabulate(checkBits)(check => syndrome === (1 << check).U).asUInt
 
-  /** The error cannot be corrected: the syndrome is neither zero nor a column. A table of the syndrome, so its delay
-    * does not add to that of `flips`.
+  /** By syndrome, whether the error cannot be corrected: the syndrome is neither zero nor a column. A table, so its
+    * delay does not add to that of `flips`.
     */
-  def beyond(syndrome: UInt): Bool = {
+  def beyond: Vec[Bool] = {
     val known = columns.toSet ++ (0 until checkBits).map(1 << _) + 0
-    VecInit.tabulate(1 << checkBits)(value => (!known(value)).B)(syndrome)
+    VecInit.tabulate(1 << checkBits)(value => (!known(value)).B)
   }
 }
 

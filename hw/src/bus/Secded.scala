@@ -43,7 +43,11 @@ class Secded(width: Int) {
     val count = 1 + (width - Secded.most + Secded.part - 1).max(0) / Secded.part
     Seq.tabulate(count)(i => (i * Secded.part, if (i == count - 1) width else (i + 1) * Secded.part))
   }
-  private val codes = parts.map { case (from, to) => ColumnCode.secded(to - from) }
+  private val codes: Seq[ColumnCode] = {
+    val lengths = parts.map { case (from, to) => to - from }
+    val ofLength = lengths.distinct.map(length => length -> ColumnCode.secded(length)).toMap
+    lengths.map(ofLength)
+  }
   private val lows = codes.scanLeft(width)(_ + _.checkBits) // of the check bits
 
   /** Bits of data and check bits. */
@@ -61,11 +65,12 @@ class Secded(width: Int) {
 
   /** The stored word, corrected, and what was found in it. */
   def decode(stored: UInt): (UInt, CodeCheck) = {
+    val beyond = codes.distinct.map(code => code -> code.beyond).toMap
     val decoded = parts.zip(codes).zip(lows).map { case (((from, to), code), low) =>
       val word = stored(to - 1, from)
       val syndrome = code.checks(word) ^ stored(low + code.checkBits - 1, low)
       // No flip has a zero syndrome; said so, a simulator skips the others.
-      (word ^ Mux(syndrome.orR, code.flips(syndrome), 0.U), syndrome.orR, code.beyond(syndrome))
+      (word ^ Mux(syndrome.orR, code.flips(syndrome), 0.U), syndrome.orR, beyond(code)(syndrome))
     }
     val check = Wire(new CodeCheck(parts.length))
     check.flipped := VecInit(decoded.map(_._2)).asUInt

@@ -2,8 +2,8 @@
 package anemone.formal
 
 import anemone.Emit
-import anemone.bus.{Axi4Params, IdCounterReference}
-import anemone.expander.{AdapterOrder, ReadResponseArbiterProof, SameIdTrackerReference}
+import anemone.bus.{Axi4Params, IdCounterReference, RegisterSliceOrder}
+import anemone.expander.{AdapterOrder, ReadResponseArbiterProof, ReadResponseOrder, SameIdTrackerReference}
 import anemone.flat.{FlatMemoryProof, FlatParams, MshrAllocatorProof, MshrOpListsReference}
 import anemone.nemo.{Features, NemoParams, SlotOrder}
 
@@ -26,6 +26,8 @@ object EmitProof {
     def module = name match {
       case "AdapterOrder"             => new AdapterOrder(4, 2)
       case "ReadResponseArbiterProof" => new ReadResponseArbiterProof(5)
+      case "ReadResponseOrder"        => new ReadResponseOrder
+      case "RegisterSliceOrder"       => new RegisterSliceOrder
       case "FlatMemoryProof"          => new FlatMemoryProof(flat, requests = 3)
       case "IdCounterReference"       => new IdCounterReference(idBits = 1, countBits = 2)
       case "SameIdTrackerReference"   => new SameIdTrackerReference(idBits = 1, inFlight = 4)
