@@ -90,7 +90,13 @@ def c_linters(names: list[str]) -> list[Stage]:
 
 def scala_linters() -> list[Stage]:
     return [
-        Stage("scalafmt", ["./mill", "hw.checkFormat", "+", "hw.test.checkFormat"], lint=True),
+        # Starting Mill takes most of its time, on one processor.
+        Stage(
+            "scalafmt",
+            ["./mill", "hw.checkFormat", "+", "hw.test.checkFormat"],
+            lint=True,
+            parallel=True,
+        ),
         # Compiled before chiseltest, which holds Mill while other stages elaborate.
         Stage("scalac", ["sh", "-c", "mk/scala.sh hw && mk/scala.sh hw.test"], lint=True),
     ]

@@ -95,8 +95,11 @@ def simulator(
                 )
         except RuntimeError as error:
             raise RuntimeError(f"{error}\n{log.read_text()[-4000:]}") from error
+        for path in fresh.iterdir():
+            if path.name not in (top, log.name):  # a hundred megabytes
+                path.unlink()
         shutil.copy(rtl / "params.json", fresh)
 
     made_of = [*sources, rtl / "params.json", checks, visible, *options]
-    made_of += [optimised, *versions, sys.prefix]
-    return built(folder, made_of, make)
+    made_of += [optimised, *versions]
+    return built(folder, made_of, make, shared=True)

@@ -25,6 +25,7 @@ def simulate(
 
     Raises AssertionError with the end of the output when a test fails or the simulator stops early.
     """
+    from cocotb_tools.config import libs_dir
     from cocotb_tools.runner import get_results, get_runner
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -54,6 +55,8 @@ def simulate(
                 "PYTHONPATH": str(ROOT),
                 "COCOTB_LOG_LEVEL": "WARNING",
                 "COCOTB_ANSI_OUTPUT": "0",
+                # The simulator may be of another checkout.
+                "LD_LIBRARY_PATH": str(libs_dir),
                 # Keeps the output of the bench and the simulator in order.
                 "PYTHONUNBUFFERED": "1",
                 "BENCH_PARAMS": str(simulator / "params.json"),

@@ -3,16 +3,25 @@
 
 `built` is for everything that takes longer than hashing its inputs: elaborated hardware, Verilated
 simulators, instrumented programs, kernel modules. Processes and threads may call it concurrently.
+What depends on nothing but its inputs, all checkouts of a user can share: it is stored by their
+hash in the user's cache, and goes after a month without use.
 """
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
 import shutil
+import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+SHARED = CACHE / "anemone" / "built"
+UNUSED = 30 * 24 * 3600  # seconds that a shared result is kept without use
 
 
 def digest(inputs: Iterable[str | Path]) -> str:
@@ -34,9 +43,13 @@ def locked(out: Path) -> Iterator[None]:
         yield
 
 
-def built(out: Path, inputs: Iterable[str | Path], make: Callable[[Path], None]) -> Path:
+def built(
+    out: Path, inputs: Iterable[str | Path], make: Callable[[Path], None], shared: bool = False
+) -> Path:
     """The file or folder `out`, made by `make(fresh)` unless it exists and its inputs are
     unchanged.
+
+    shared: another checkout of the user may have made it; nothing in it may depend on where it is.
 
     `make` writes to a temporary path, which replaces `out` when it returns, so that an incomplete
     result is never visible. A running program keeps its old file, but no program may run in a
@@ -50,7 +63,10 @@ def built(out: Path, inputs: Iterable[str | Path], make: Callable[[Path], None])
         fresh = out.parent / f".{out.name}.new"
         _remove(fresh)
         try:
-            make(fresh)
+            if shared:
+                _made_once(SHARED / now, fresh, make)
+            else:
+                make(fresh)
             stamp.unlink(missing_ok=True)
             if out.is_dir():
                 _remove(out)
@@ -59,6 +75,31 @@ def built(out: Path, inputs: Iterable[str | Path], make: Callable[[Path], None])
             _remove(fresh)
         stamp.write_text(now)
     return out
+
+
+def _made_once(kept: Path, fresh: Path, make: Callable[[Path], None]) -> None:
+    """Write `fresh` from the shared result `kept`, which is made first if there is none."""
+    if kept.exists():
+        os.utime(kept)
+        return _copy(kept, fresh)
+    make(fresh)
+    # Without a place for it, or with another who was faster, it is just not shared.
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        for old in kept.parent.iterdir():
+            if old.stat().st_mtime < time.time() - UNUSED:
+                _remove(old)
+        with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
+            _copy(fresh, Path(folder) / "copy")
+            (Path(folder) / "copy").rename(kept)
+        os.utime(kept)
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target)
+    else:
+        shutil.copy2(source, target)
 
 
 def _remove(path: Path) -> None:

@@ -121,7 +121,7 @@ def compile_simulator(
         shutil.rmtree(objects)
 
     made_of = [*_by_name([*verilog.iterdir(), *sources]), *tools]
-    return built(folder / f"simulator{kind}", made_of, make)
+    return built(folder / f"simulator{kind}", made_of, make, shared=True)
 
 
 def elaborate(simulator: Simulator, log: Log = log_progress) -> Path:
@@ -156,7 +156,7 @@ def emit(
         log = out.parent / f"{out.name}.log"
         _run(["mk/scala.sh", *command(fresh)], log, "the elaboration")
 
-    return built(out, [*_by_name(made_of), *command(Path(out.name))], make)
+    return built(out, [*_by_name(made_of), *command(Path(out.name))], make, shared=True)
 
 
 def configuration(simulator: Simulator, params: dict) -> str:
