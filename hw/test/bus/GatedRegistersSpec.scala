@@ -71,7 +71,7 @@ class GatedRegistersSpec extends AnyFlatSpec with ChiselScalatestTester {
         dut.io.write.bits.address.poke(address)
         dut.clock.step()
       }
-      for (cycle <- 0 until 6000) {
+      for (cycle <- 0 until 2500) {
         // Idle for long, and busy for long.
         val share = Seq(0.05, 0.3, 0.9)(cycle / 50 % 3)
         val address = random.nextInt(8)
