@@ -101,5 +101,5 @@ def simulator(
         shutil.copy(rtl / "params.json", fresh)
 
     made_of = [*sources, rtl / "params.json", checks, visible, *options]
-    made_of += [optimised, *versions]
+    made_of += [optimised, *versions, top]
     return built(folder, made_of, make, shared=True)
