@@ -10,7 +10,7 @@ check: setup ## run the fast tier: linters of changed files, models, parsers, a 
 lint: setup ## run only linters and format checks
 	@python -m mk.check lint
 
-prove: setup ## run the proofs that take minutes: a read of flat memory returns what was last written (FRAMES=60 for more cycles), the ALU on counters of 16 and 32 bits
+prove: setup ## run the proofs that take minutes: a read of flat memory returns what was last written (FRAMES=60 for more cycles), the ALU on the counters that `make test` leaves out
 	@python -m pytest -q tests/formal/prove_*.py
 
 format: setup ## format the sources

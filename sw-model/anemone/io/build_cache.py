@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-SHARED = CACHE / "anemone" / "built"
+# What all checkouts of the user share, by hash.
+SHARED = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "anemone" / "built"
 UNUSED = 30 * 24 * 3600  # seconds that a shared result is kept without use
 
 
